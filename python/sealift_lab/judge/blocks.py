@@ -27,7 +27,7 @@ class ArmBlocks:
             both samples together, or the clean one.
         is_clean: Whether nothing disturbed it in that block.
         clean_share: Share of its samples that nothing disturbed, 0..1.
-        payload_bytes: Mean payload of an operation.
+        payload_bytes: Mean of an operation.
     """
 
     log_ns: Vector
@@ -44,7 +44,6 @@ class Group:
         process: The process of each block.
         arms: By their place in the plan.
         aa: Log ratio of the doubled arm's second sample to its first.
-        is_aa_clean: Whether nothing disturbed the two.
     """
 
     process: Labels
@@ -100,11 +99,8 @@ def groups_of(
 ) -> dict[tuple[str, int], Group]:
     """The groups that have a block, by experiment and place.
 
-    Args:
-        samples: Lines of samples.jsonl, complete blocks only.
-        experiments: What was planned: which arms have more threads than cores.
-        is_one_process: Whether processes count as one: where a single one was planned, the two of
-            a resumed run are too few to show how processes differ.
+    The plan says which arms have more threads than cores. Processes count as one where a single one
+    was planned: the two of a resumed run are too few to show how processes differ.
     """
     if samples.is_empty():
         return {}
@@ -131,9 +127,8 @@ def _flagged(samples: pl.DataFrame, experiments: Iterable[PlannedExperiment]) ->
     schema = {**{name: samples.schema[name] for name in ARM}, "shares": pl.Boolean()}
     known = pl.DataFrame(sharing, schema=schema, orient="row")
     shares, spare_ns = pl.col("shares").fill_null(value=False), 0.01 * pl.col("ns")
-    is_alone = (pl.col("cpu_share") >= 0.99) & (
-        pl.col("involuntary_switches") * SWITCH_NS <= spare_ns
-    )
+    switches_ns = pl.col("involuntary_switches") * SWITCH_NS
+    is_alone = (pl.col("cpu_share") >= 0.99) & (switches_ns <= spare_ns)
     return samples.join(known, on=ARM, how="left", maintain_order="left").with_columns(
         clean=(shares | is_alone) & (pl.col("steal_ns") - STEAL_STEP_NS <= spare_ns),
         clock_ghz=pl.when(~shares).then("clock_ghz"),

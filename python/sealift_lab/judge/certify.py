@@ -24,30 +24,10 @@ from sealift_lab.judge.trial import BLOCKS, SLOWER, Trial
 from sealift_lab.judge.verdicts import SURE, is_narrow, verdict
 from sealift_lab.model.results import Estimate, Results, Row, Verdict
 
-
-@dataclass(frozen=True)
-class ErrorRates:
-    """What came of comparisons of one kind; shares, 0..1, or None where nothing was compared.
-
-    Attributes:
-        what: How they were measured.
-        comparisons: How many of equal code, and as many of slower code.
-        false: Equal code called FASTER or SLOWER.
-        same: Equal code called SAME.
-        covered: 99 % intervals that hold 1 for equal code.
-        found: Slower code called SLOWER.
-        missed: Slower code called SAME.
-        blocks: How many a comparison took on average.
-    """
-
-    what: str
-    comparisons: int
-    false: float | None
-    same: float | None
-    covered: float | None
-    found: float | None
-    missed: float | None
-    blocks: float
+Measure = Callable[[Trial], pl.DataFrame]
+"""Measures one process of a trial, as `measure_trial` does."""
+Outcome = dict[str, object]
+"""A comparison's verdict and log ratio, and whether its 99 % interval holds 1."""
 
 
 @dataclass(frozen=True)
@@ -65,77 +45,28 @@ class Plant:
     is_right: bool | None
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What was found of a machine.
-
-    Attributes:
-        rates: On an idle machine, and with the last core loaded. Slower code doesn't count on work
-            where it was not slower by `SLOWER`.
-    """
-
-    rates: Sequence[ErrorRates]
-    plants: Sequence[Plant]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Rows of an experiment that two runs of one plan have judged.
-
-    Attributes:
-        same: Share with the same verdict.
-        open: Share where one run settles nothing, and the other one does.
-        contradictions: The rows of both runs where the verdicts are different ones.
-        covered: Share of 95 % intervals that hold the other run's figure. 83 % would be right:
-            that figure scatters, too.
-        overlapping: Share of rows whose 95 % intervals have something in common; 99 % would be
-            right.
-    """
-
-    experiment: str
-    rows: int
-    same: float
-    open: float
-    contradictions: Sequence[tuple[Row, Row]]
-    covered: float | None
-    overlapping: float | None
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    verdict: Verdict
-    value: float
-    is_covered: bool
-    blocks: int
-
-    @classmethod
-    def of(cls, pool: Pool) -> "_Outcome":
-        ends = pool.interval(SURE)
-        is_covered = ends is not None and ends[0] <= 0 <= ends[1]
-        return cls(verdict(pool.value, ends), pool.value, is_covered, pool.blocks)
-
-
-def replay(pools: Sequence[Vector], comparisons: int = 400, seed: int = 5) -> Iterator[ErrorRates]:
+def replay(pools: Sequence[Vector], comparisons: int = 400, seed: int = 5) -> pl.DataFrame:
     """Draws comparisons from `pools`, for each design and distance between processes."""
     rng = np.random.default_rng(seed)
 
-    def draw(blocks: int, stops: Sequence[int], between: float, slower: float) -> _Outcome:
+    def draw(blocks: int, stops: Sequence[int], between: float, slower: float) -> Outcome:
         shape = (stops[-1], blocks)
         x = rng.choice(pools[int(rng.integers(len(pools)))], shape) * rng.choice([-1, 1], shape)
         x += rng.normal(0, between, (stops[-1], 1)) - np.log1p(slower)
         process = np.arange(stops[-1]).repeat(blocks)
-        upto = (Pool.from_blocks(x[:n].ravel(), process[: n * blocks]) for n in stops)
         # Adds processes until the interval is narrow, as a run does.
-        for pool in upto:
+        for stop in stops:
+            pool = Pool.from_blocks(x[:stop].ravel(), process[: stop * blocks])
             if is_narrow(pool):
                 break
-        return _Outcome.of(pool)
+        return _outcome(pool)
 
-    for (name, design), between in product(DESIGNS.items(), BETWEEN):
-        equal, slowed = (
-            [draw(*design, between, slower) for _ in range(comparisons)] for slower in (0.0, SLOWER)
-        )
-        yield _rates(f"{name}, processes differ by {100 * between:.1f} %", equal, slowed)
+    every = product(DESIGNS.items(), BETWEEN, (0.0, SLOWER), range(comparisons))
+    return rates(
+        {"what": f"{name}, processes differ by {100 * between:.1f} %", "is_slowed": slower > 0}
+        | draw(*design, between, slower)
+        for (name, design), between, slower, _ in every
+    )
 
 
 def pools(samples: Iterable[pl.DataFrame]) -> list[Vector]:
@@ -145,52 +76,44 @@ def pools(samples: Iterable[pl.DataFrame]) -> list[Vector]:
 
 
 def certify(
-    measure: Callable[[Trial], pl.DataFrame],
+    measure: Measure,
     works: Sequence[str],
     comparisons: int,
     progress: Callable[[int], object] = lambda _: None,
-) -> Certificate:
+) -> tuple[pl.DataFrame, list[Plant]]:
     """Measures equal code and slower code, idle and with the last core loaded, in turn.
 
+    Slower code doesn't count on kinds of work where it was not slower by `SLOWER`.
+
     Args:
-        measure: Measures one process of a trial, as `measure_trial` does.
+        measure: Measures.
         works: Kinds of work, which are measured beside each other.
         comparisons: How many of each of the four.
         progress: Called with how many comparisons of equal code are done, of twice as many.
     """
-    found: dict[bool, list[tuple[str, _Outcome, _Outcome]]] = {False: [], True: []}
+    found: list[Outcome] = []
     for first in range(0, comparisons, len(works)):
-        for is_loaded, outcomes in found.items():
-            with _busy_core() if is_loaded else nullcontext():
-                outcomes += _compare(measure, works[: comparisons - first], first)
-            progress(sum(map(len, found.values())))
-    values: dict[str, list[float]] = {work: [] for work in works}
-    for work, _, slowed in (*found[False], *found[True]):
-        values[work].append(slowed.value)
-    plants = [_plant(work, of) for work, of in values.items() if of]
+        for what, load in (("idle", nullcontext), ("another core loaded", _busy_core)):
+            with load():
+                compared = _compare(measure, works[: comparisons - first], first)
+                found += [{"what": what} | outcome for outcome in compared]
+            progress(len(found) // 2)
+    plants = [_plant(work, found) for work in works[:comparisons]]
     wrong = {plant.work for plant in plants if plant.is_right is False}
-    rates = [
-        _rates(
-            "another core loaded" if is_loaded else "idle",
-            [equal for _, equal, _ in outcomes],
-            [slowed for work, _, slowed in outcomes if work not in wrong],
-        )
-        for is_loaded, outcomes in found.items()
-    ]
-    return Certificate(rates, plants)
+    return rates(
+        each for each in found if not (each["is_slowed"] and each["work"] in wrong)
+    ), plants
 
 
 def certify_commands(
     one: Sequence[str], other: Sequence[str], comparisons: int = 20, runs: int = 10, seed: int = 1
-) -> tuple[ErrorRates, ErrorRates]:
+) -> pl.DataFrame:
     """Times two commands, and judges them as this judge does and as hyperfine prints them.
 
     Each comparison has `runs` rounds of the one, the one again and the other, in drawn order. The
     one against itself shows false verdicts. All rounds of all comparisons decide which is slower.
-
-    Returns:
-        Rates of this judge, and of the ratio of means with its standard deviation: "1.08 ± 0.05
-        times faster" claims a difference where 1 lies outside, however small, and never equality.
+    Beside this judge stands the ratio of means with its standard deviation: "1.08 ± 0.05 times
+    faster" claims a difference where 1 lies outside, however small, and never equality.
     """
     rng = np.random.default_rng(seed)
     commands = (one, one, other)
@@ -200,69 +123,104 @@ def certify_commands(
             start = time.perf_counter()
             subprocess.run(commands[place], check=True, stdout=subprocess.DEVNULL)
             took[*at, place] = time.perf_counter() - start
-    logs = np.log(took)
     # What is found is counted as if the other one were the slower one.
-    sign = -1 if np.median(logs[..., 2] - logs[..., 0]) < 0 else 1
+    slowed = (0, 2) if np.median(np.log(took[..., 2] / took[..., 0])) >= 0 else (2, 0)
 
-    def judged(place: int, sign: int = 1) -> list[_Outcome]:
-        ratios = sign * (logs[..., 0] - logs[..., place])
-        return [_Outcome.of(Pool.from_blocks(each, np.zeros(runs, np.int64))) for each in ratios]
+    def judge(pair: Vector) -> Outcome:
+        ratios = np.log(pair[:, 0] / pair[:, 1])
+        return _outcome(Pool.from_blocks(ratios, np.zeros(runs, np.int64)))
 
-    def printed(place: int, sign: int = 1) -> list[_Outcome]:
-        outcomes = []
-        for times in took[..., [0, place]]:
-            mean, share = times.mean(axis=0), times.std(axis=0, ddof=1) / times.mean(axis=0)
-            ratio, value = mean.max() / mean.min(), sign * float(np.log(mean[0] / mean[1]))
-            is_covered = bool(ratio * (1 - np.hypot(*share)) <= 1)
-            told = Verdict.FASTER if value > 0 else Verdict.SLOWER
-            told = Verdict.INCONCLUSIVE if is_covered else told
-            outcomes.append(_Outcome(told, value, is_covered, runs))
-        return outcomes
+    def read(pair: Vector) -> Outcome:
+        mean, share = pair.mean(axis=0), pair.std(axis=0, ddof=1) / pair.mean(axis=0)
+        is_covered = bool(mean.max() / mean.min() * (1 - np.hypot(*share)) <= 1)
+        claim = Verdict.FASTER if mean[0] > mean[1] else Verdict.SLOWER
+        told = Verdict.INCONCLUSIVE if is_covered else claim
+        return {"verdict": told, "is_covered": is_covered, "blocks": runs}
 
-    return (
-        _rates("this judge", judged(1), judged(2, sign)),
-        _rates("ratio of means", printed(1), printed(2, sign)),
+    return rates(
+        {"what": what, "is_slowed": places is slowed} | of(times[:, places])
+        for what, of in (("this judge", judge), ("ratio of means", read))
+        for places in ((0, 1), slowed)
+        for times in took
     )
 
 
-def agreement(one: Mapping[str, Results], other: Mapping[str, Results]) -> Iterator[Agreement]:
-    """Sets judged runs beside each other, by experiment, where both judged the same cells."""
-    for name in (each for each in one if each in other):
-        twins = {(cell_key(row.cell), row.reference): row for row in other[name].rows}
-        rows = [(row, twins.get((cell_key(row.cell), row.reference))) for row in one[name].rows]
-        pairs = [(row, twin) for row, twin in rows if twin and row.verdict and twin.verdict]
-        if not pairs:
-            continue
-        verdicts = [{row.verdict, twin.verdict} for row, twin in pairs]
-        is_open = [len(each) == 2 and Verdict.INCONCLUSIVE in each for each in verdicts]
-        is_same = [len(each) == 1 for each in verdicts]
-        contradictions = [
-            pair
-            for pair, same, open_ in zip(pairs, is_same, is_open, strict=True)
-            if not (same or open_)
-        ]
-        spans = [(a, b) for row, twin in pairs if (a := _span(row)) and (b := _span(twin))]
-        both_ways = [*spans, *((b, a) for a, b in spans)]
-        yield Agreement(
-            experiment=name,
-            rows=len(pairs),
-            same=float(np.mean(is_same)),
-            open=float(np.mean(is_open)),
-            contradictions=contradictions,
-            covered=_mean([low <= value <= high for (low, _, high), (_, value, _) in both_ways]),
-            overlapping=_mean([a[0] <= b[2] and b[0] <= a[2] for a, b in spans]),
+def agreement(
+    one: Mapping[str, Results], other: Mapping[str, Results]
+) -> tuple[pl.DataFrame, list[tuple[Row, Row]]]:
+    """Sets judged runs of one plan beside each other.
+
+    Returns:
+        By experiment the number of `rows` that both judged; the share with the `same` verdict, and
+        of those that one run alone settles (`open`); how many `contradict` each other; the share of
+        95 % intervals that hold the other run's figure (`covered`; 83 % would be right, because
+        that scatters, too) and that have something in common (`overlap`; 99 %). Then the rows that
+        contradict each other.
+    """
+    pairs = [
+        (row, twin)
+        for name in (each for each in one if each in other)
+        for twins in [{(row.reference, cell_key(row.cell)): row for row in other[name].rows}]
+        for row in one[name].rows
+        if (twin := twins.get((row.reference, cell_key(row.cell)))) and row.verdict and twin.verdict
+    ]
+    contradicting = [
+        (row, twin)
+        for row, twin in pairs
+        if row.verdict is not twin.verdict
+        and Verdict.INCONCLUSIVE not in (row.verdict, twin.verdict)
+    ]
+    columns = [
+        f"{name}{of}" for of in ("", "_again") for name in ("verdict", "low", "value", "high")
+    ]
+    spans = [(row.experiment, *_span(row), *_span(twin)) for row, twin in pairs]
+    of = {name: pl.col(name) for name in columns}
+    same = of["verdict"] == of["verdict_again"]
+    is_open = ~same & (
+        pl.lit(Verdict.INCONCLUSIVE.value).is_in(pl.concat_list("verdict", "verdict_again"))
+    )
+    overlap = (of["low"] <= of["high_again"]) & (of["low_again"] <= of["high"])
+    covered = of["value"].is_between("low_again", "high_again").mean()
+    summary = (
+        pl.DataFrame(spans, schema=["experiment", *columns], orient="row")
+        .group_by("experiment", maintain_order=True)
+        .agg(
+            rows=pl.len(),
+            same=same.mean(),
+            open=is_open.mean(),
+            contradict=(~same & ~is_open).sum(),
+            covered=(covered + of["value_again"].is_between("low", "high").mean()) / 2,
+            overlap=overlap.mean(),
         )
+    )
+    return summary, contradicting
 
 
-def _span(row: Row) -> tuple[float, float, float] | None:
-    """A row's ratio between the ends of its interval."""
-    of = row.ratio
-    return (of.low, of.value, of.high) if of and of.low and of.high else None
+def rates(outcomes: Iterable[Outcome]) -> pl.DataFrame:
+    """What came of comparisons, by `what` they were: shares, 0..1, or null where none was made.
+
+    Of equal code: called faster or slower (`false`), called the `same`, and 99 % intervals that
+    hold 1 (`covered`). Of slower code: called slower (`found`), and called the same (`missed`).
+    Beside them how many there were of each, and how many blocks one took.
+    """
+    slowed, told = pl.col("is_slowed"), pl.col("verdict")
+    different = told.is_in([Verdict.FASTER.value, Verdict.SLOWER.value])
+    return (
+        pl.DataFrame([{**each, "verdict": str(each["verdict"])} for each in outcomes])
+        .group_by("what", maintain_order=True)
+        .agg(
+            comparisons=(~slowed).sum(),
+            false=different.filter(~slowed).mean(),
+            same=(told == Verdict.SAME.value).filter(~slowed).mean(),
+            covered=pl.col("is_covered").filter(~slowed).mean(),
+            found=(told == Verdict.SLOWER.value).filter(slowed).mean(),
+            missed=(told == Verdict.SAME.value).filter(slowed).mean(),
+            blocks=pl.mean("blocks"),
+        )
+    )
 
 
-def _compare(
-    measure: Callable[[Trial], pl.DataFrame], works: Sequence[str], number: int
-) -> Iterator[tuple[str, _Outcome, _Outcome]]:
+def _compare(measure: Measure, works: Sequence[str], number: int) -> Iterator[Outcome]:
     """A comparison on each kind of work: what came of equal code, and of slower code."""
     taken: list[pl.DataFrame] = []
     for processes in STOPS:
@@ -270,36 +228,25 @@ def _compare(
         groups = groups_of(pl.concat(taken, how="vertical_relaxed"))
         is_last = processes == STOPS[-1]
         done = [work for work in works if is_last or is_done(groups[work, 0], PROCESSES)]
-        for work in done:
-            equal, slowed = (groups[work, 0].ratio(arm, 0) for arm in (1, 2))
-            if equal and slowed:
-                yield work, _Outcome.of(equal), _Outcome.of(slowed)
+        for work, arm in product(done, (1, 2)):
+            if pool := groups[work, 0].ratio(arm, 0):
+                yield {"work": work, "is_slowed": arm == 2} | _outcome(pool)
         if not (works := [work for work in works if work not in done]):
             return
 
 
-def _rates(what: str, equal: Sequence[_Outcome], slowed: Sequence[_Outcome]) -> ErrorRates:
-    def share(of: Sequence[_Outcome], *verdicts: Verdict) -> float | None:
-        return _mean([each.verdict in verdicts for each in of])
+def _outcome(pool: Pool) -> Outcome:
+    ends = pool.interval(SURE)
+    is_covered = ends is not None and ends[0] <= 0 <= ends[1]
+    told = verdict(pool.value, ends)
+    return {"verdict": told, "value": pool.value, "is_covered": is_covered, "blocks": pool.blocks}
 
-    return ErrorRates(
-        what=what,
-        comparisons=len(equal),
-        false=share(equal, Verdict.FASTER, Verdict.SLOWER),
-        same=share(equal, Verdict.SAME),
-        covered=_mean([each.is_covered for each in equal]),
-        found=share(slowed, Verdict.SLOWER),
-        missed=share(slowed, Verdict.SAME),
-        blocks=float(np.mean([each.blocks for each in (*equal, *slowed)])),
+
+def _plant(work: str, found: Sequence[Outcome]) -> Plant:
+    values = np.array(
+        [each["value"] for each in found if each["is_slowed"] and each["work"] == work]
     )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
-
-
-def _plant(work: str, values: Sequence[float]) -> Plant:
-    pool = Pool.from_blocks(np.array(values), np.arange(len(values)))
+    pool = Pool.from_blocks(values, np.arange(len(values)))
     value, ends = float(np.exp(pool.value)), pool.over_processes(SURE)
     if ends is None:
         return Plant(work, Estimate(value), None)
@@ -307,6 +254,12 @@ def _plant(work: str, values: Sequence[float]) -> Plant:
     least, most = (1 / (1 + SLOWER + off) for off in (0.005, -0.005))
     is_right, is_wrong = least <= low and high <= most, high < least or most < low
     return Plant(work, Estimate(value, low, high), is_right if is_right or is_wrong else None)
+
+
+def _span(row: Row) -> tuple[str, float | None, float, float | None]:
+    assert row.verdict
+    assert row.ratio
+    return row.verdict.value, row.ratio.low, row.ratio.value, row.ratio.high
 
 
 @contextmanager

@@ -22,12 +22,9 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Pool:
-    """One value a block, of all processes together.
+    """One value a block, ascending, of all processes together, and what they estimate.
 
-    Attributes:
-        value: The estimate. Each process weighs the same in a median.
-        x: The values, ascending.
-        centres: The estimate of each process, by its number.
+    Each process weighs the same in a median. The centres are the estimates of processes.
     """
 
     value: float
@@ -73,13 +70,10 @@ class Pool:
 
 @dataclass(frozen=True)
 class Difference:
-    """How many times as fast one arm is as another whose blocks don't pair with its own.
+    """How many times as fast one arm is as another, of logarithms of times that don't pair.
 
-    Attributes:
-        one: Logarithms of the times of the one.
-        other: Those of the other.
-        is_paired: Whether both were measured in the same processes. If not, two processes of each
-            are the least that carries an interval.
+    Unless both were measured in the same processes, two of each are the least that carries an
+    interval.
     """
 
     one: Pool
@@ -99,9 +93,8 @@ class Difference:
     @property
     def processes(self) -> int:
         """Processes that both have; apart, those of the arm that has fewer."""
-        if self.is_paired:
-            return len(self.one.centres.keys() & self.other.centres.keys())
-        return min(self.one.processes, self.other.processes)
+        both = self.one.centres.keys() & self.other.centres.keys()
+        return len(both) if self.is_paired else min(self.one.processes, self.other.processes)
 
     def over_blocks(self, confidence: float) -> Ends | None:
         """Both intervals put together, each distance to an end squared (Zou and Donner's MOVER)."""
@@ -179,26 +172,17 @@ def _ordered(x: Vector, kind: Kind, *places: int) -> Ends:
     if kind == "hodges-lehmann" and n > ALL_MEANS_MOST:
         low, high = (mean_at(x, place % (n * (n + 1) // 2)) for place in places)
         return low, high
-    means = x if kind == "median" else (x[_pairs(n)[0]] + x[_pairs(n)[1]]) / 2
+    one, other = _pairs(n)
+    means = x if kind == "median" else (x[one] + x[other]) / 2
     low, high = np.partition(means, places)[[*places]].tolist()
     return low, high
 
 
-@lru_cache(8)
-def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    one, other = np.triu_indices(n)
-    return one, other
-
-
 def mean_at(x: Vector, place: int) -> float:
-    """The mean of two of `x` at a place in their order, without the memory for all of them.
+    """The mean of two of ascending values at a place in their order, without storing all of them.
 
     Sums `x[i] + x[j]` with j from i on ascend in each row i. What lies on the wrong side of a pivot
     is cut from all rows, until few are left.
-
-    Args:
-        x: Ascending.
-        place: From 0.
     """
     n = len(x)
     row = np.arange(n)
@@ -249,6 +233,7 @@ def _students(samples: Sequence[Sequence[float]], confidence: float) -> Ends | N
     return value - reach, value + reach
 
 
+_pairs = lru_cache(8)(np.triu_indices)
 # Its exact distribution has 20,101 values there; by the normal one a rank is off by 1 in 300.
 EXACT_MOST = 200
 # Beyond as many values means of two are selected, not laid out: there are 125,250 of them here.

@@ -180,7 +180,7 @@ def changes(before: RunFiles, now: RunFiles) -> tuple[Change, ...]:
 
 
 def gauge(samples: pl.DataFrame) -> Gauge | None:
-    """How far equal code differs from itself within a block; None without two pairs of one group."""
+    """How far equal code differs from itself within a block; None without two pairs of a group."""
     groups = groups_of(samples).values()
     each = [x - np.median(x) for group in groups if len(x := group.clean_pairs) > 1]
     if not each:

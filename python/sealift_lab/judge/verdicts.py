@@ -15,24 +15,14 @@ from sealift_lab.model.units import format_percent
 
 @dataclass(frozen=True)
 class Comparison:
-    """One arm against another.
-
-    Attributes:
-        ratio: How many times as fast it is, with the printed interval, and why it settles nothing.
-        verdict: On the ratio.
-    """
+    """How many times as fast one arm is as another, or why that settles nothing."""
 
     ratio: Estimate
     verdict: Verdict
 
 
 def verdict(value: float, ends: Ends | None) -> Verdict:
-    """Two questions: is 0 outside the interval, and is the difference at least the margin?
-
-    Args:
-        value: Logarithm of the ratio.
-        ends: Its interval; None where it can't be had.
-    """
+    """Of a log ratio: is 0 outside its interval, and is it at least as far away as the margin?"""
     if ends is None:
         return Verdict.INCONCLUSIVE
     low, high = ends
@@ -66,9 +56,8 @@ def estimate(figure: Estimated, reason: str = "") -> Estimate:
 
 def caveat(row: Row) -> str:
     """What a row's figures don't speak of, or ""."""
-    if row.processes == 1:
-        return "of one process; from process to process ratios differ by 1 to 3 %"
-    return ""
+    about = "of one process; from process to process ratios differ by 1 to 3 %"
+    return about if row.processes == 1 else ""
 
 
 def half(ends: Ends) -> float:

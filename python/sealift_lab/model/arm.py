@@ -16,10 +16,9 @@ class Sample:
     """One timing of an arm.
 
     Attributes:
-        ns: Wall-clock nanoseconds from the first thread's start to the last one's end.
-        operations: How many were done in that time, by all threads together.
-        bytes: Payload bytes of these operations; 0 where there are none.
-        involuntary_switches: How often a measuring thread was preempted.
+        ns: Wall clock from the first thread's start to the last one's end.
+        operations: By all threads together.
+        bytes: Payload of these operations; 0 where there is none.
         cpu_share: Thread CPU time over wall time, the least of the threads.
         steal_ns: Time the hypervisor took meanwhile.
         clock_ghz: Clock of the core beside the sample, by a timed chain; None where unknown.
@@ -34,13 +33,12 @@ class Sample:
     clock_ghz: float | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what can't have been measured, with what would be right."""
+        """Raises ValueError for what can't have been measured."""
         for name, least in LEAST.items():
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= INTEGER_MAX:
-                raise ValueError(
-                    f"a sample with {name}={value!r}; right would be an int from {least}"
-                )
+                right = f"an int from {least}"
+                raise ValueError(f"a sample with {name}={value!r}; right would be {right}")
         share, clock = self.cpu_share, self.clock_ghz
         if not (type(share) in (int, float) and 0 <= share <= 1):
             raise ValueError(f"a sample with cpu_share={share!r}; right would be 0 to 1")
@@ -57,11 +55,7 @@ class Arm(Protocol):
     """One cell, prepared and checked, ready to be timed."""
 
     def sample(self, seconds: float) -> Sample:
-        """Runs for about `seconds`, a millisecond at least.
-
-        Raises:
-            WrongResultError: If something was computed wrong; the arm is not run again.
-        """
+        """Runs for about `seconds`, a millisecond at least; a `WrongResultError` is its last."""
 
     def report(self) -> Mapping[str, Value]:
         """What was checked (`checked_against`, counts so far) and what it ran on (`detail`)."""
@@ -69,11 +63,9 @@ class Arm(Protocol):
 
 @dataclass(frozen=True)
 class Computed:
-    """An arm that is not timed: its facts are its result.
+    """An arm that is not timed: its facts are its result, as `"latency, cycles": 24.0`.
 
-    Attributes:
-        facts: What was computed, by name with the unit after a comma: `"latency, cycles"`. Text
-            and floats; integers of several processes are added up.
+    Text and floats; integers of several processes are added up.
     """
 
     facts: Mapping[str, Value]
@@ -90,9 +82,7 @@ class Computed:
 class Skip(Exception):  # noqa: N818 (a result, not an error)
     """An arm that can't be measured here: why, and what to do about it.
 
-    Attributes:
-        is_transient: Whether it might work at another time, as when memory is short: the next
-            process that measures the experiment, or a resume, tries again.
+    A transient one, as when memory is short, is tried again by the next process or a resume.
     """
 
     def __init__(self, reason: str = "", *, is_transient: bool = False) -> None:
@@ -109,10 +99,7 @@ class WrongResultError(RuntimeError):
 class Context:
     """What an arm may know beside its cell.
 
-    Attributes:
-        seed: Of everything that is drawn.
-        folder: The run folder, for files of the experiment's own; their names begin with its id.
-        legend: What short values in cells stand for, as in `Experiment`.
+    Files of an experiment's own go to the run `folder`; their names begin with its id.
     """
 
     seed: int

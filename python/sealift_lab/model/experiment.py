@@ -47,7 +47,6 @@ class Scope:
     """What a run is asked for, and what this machine has.
 
     Attributes:
-        quick: Whether the page should be there within 90 seconds.
         cores: How many threads can run at once.
         devices: Real devices that are present, AWS-LC first.
         threads: Thread counts asked for; empty for those of the experiment.
@@ -66,11 +65,9 @@ class Chart:
     """One chart of an experiment's rows, or of what it computed.
 
     Attributes:
-        x: The axis along the chart.
         series: The axis that tells lines apart.
         y: One of `FIGURES`, of which "ratio" is times as fast as the reference, or the name of a
             computed fact.
-        title: What the chart shows.
         panels: The axis that splits it into small charts, or "".
         where: Which rows are drawn: all whose cells have these values.
     """
@@ -87,13 +84,9 @@ class Chart:
 
 @dataclass(frozen=True)
 class Line:
-    """A line or a point drawn beside what was found: published, projected, fitted.
+    """A point drawn beside what was found, in charts of the same `y`: published, projected, fitted.
 
-    Attributes:
-        series: What it is, in words.
-        y: As in `Chart`: the charts that it is drawn in.
-        value: There.
-        at: Axes with values; without the x axis it is a line across.
+    At an axis' values; without the x axis it is a line across. The series is in words.
     """
 
     series: str
@@ -109,18 +102,13 @@ class Experiment:
 
     Attributes:
         name: What people call it: `aes-gcm-by-threads`.
-        title: One line that says what it measures.
         compare: The axis whose values are compared with each other, interleaved block by block;
             the first value of each group is the reference.
         arm: Makes one cell ready to be timed. Raises `Skip` with the reason where that can't be.
         id: The document's name for it: `003-F5`; "" for an experiment of one's own.
-        question: What it asks, in a sentence.
         cells: The cells for a scope, most wanted first; all combinations of the axes' values when
             left out. Cells that differ in `compare` alone make a group.
-        operation: What one operation is: `message`.
-        published: The published figures, each with the figure of a run that stands beside it.
         charts: How rows are drawn; the first one stands on the page, others fold.
-        lines: What is drawn beside them.
         preferred: The work that its answer is about, as values of a cell.
         names: Names of values for readers: `{"cpu": "Sealift's kernels"}`.
         advice: What to do where a value of `compare` wins: `{"cpu": "On your CPU, with ..."}`.
@@ -133,7 +121,7 @@ class Experiment:
         on_finish: Stores what was found where the engine looks for it, and returns what became of
             that in a sentence; called at the end of a run that measured all it had time for.
         legend: What short values in cells stand for.
-        notes: Markdown beside the experiment: assumptions, and what is true whatever is measured.
+        notes: Markdown: assumptions, and what is true whatever is measured.
         file: The file of one's own that it was loaded from; the registry sets it.
     """
 
@@ -179,10 +167,8 @@ class Experiment:
         if not (type(self.weight) in (int, float) and 0 < self.weight < math.inf):
             raise ValueError(f"{self.name}: weight={self.weight!r}; right would be above 0")
         if self.origin is Origin.PUBLISHED or not isinstance(self.origin, Origin):
-            raise ValueError(
-                f"{self.name}: origin={self.origin!r}; right would be Origin.MEASURED, "
-                "Origin.SIMULATED or Origin.PROJECTED"
-            )
+            right = "Origin.MEASURED, Origin.SIMULATED or Origin.PROJECTED"
+            raise ValueError(f"{self.name}: origin={self.origin!r}; right would be {right}")
         for chart in self.charts:
             of = f"{self.name}: the chart {chart.title!r}"
             columns = [chart.x, chart.series, *filter(None, [chart.panels]), *chart.where]
@@ -199,12 +185,7 @@ class Experiment:
         return self.origin is Origin.MEASURED
 
     def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
-        """The cells that are compared with each other, group by group, the reference first.
-
-        Raises:
-            ValueError: If a cell lacks an axis or has another, stands twice or has a value that
-                can't be stored, or if there are more than `CELLS_MAX`.
-        """
+        """The cells that are compared with each other, group by group, the reference first."""
         grouped: dict[tuple[Value, ...], dict[Value, Cell]] = {}
         names = [axis.name for axis in self.axes]
         product_of_axes = product(*(axis.values for axis in self.axes))

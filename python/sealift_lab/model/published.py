@@ -42,9 +42,7 @@ class Times:
 class Fact:
     """What the one arm that fits computed or counted.
 
-    Attributes:
-        name: Of the fact, with its unit. `NAME, least` and `NAME, most` beside it are the ends of
-            its range over seeds.
+    `NAME, least` and `NAME, most` beside it are the ends of its range over seeds.
     """
 
     where: Cell
@@ -53,12 +51,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Number:
-    """A figure that is computed when the published figures are listed, from print or from a model.
-
-    Attributes:
-        low: Lower end of what rounding or seeds leave open; None for none.
-        high: Upper end; None with `low`.
-    """
+    """A figure of print or of a model, between the ends of what rounding or seeds leave open."""
 
     value: float
     low: float | None = None
@@ -127,16 +120,14 @@ class Published:
     Attributes:
         figure: The document's name for it: `003-T4`.
         what: Which value it is, in words.
-        value: As printed, in `unit`.
-        unit: `MB/s`, `x`.
+        value: As printed, in `unit`: `MB/s`, `x`.
         source: Where it stands in the document.
-        here: The same from a run, in `unit`.
+        here: The same from a run, in `unit`, of kind `origin`.
         note: With what it is compared: condition, substitute.
-        series: Its line where the figure is redrawn, as `i7-12700H`; "" for none.
+        series: Its line where the figure is redrawn, as `i7-12700H`, or "".
         at: Its place there: axes with values. Without the axis on the x, a line across.
-        low: For counts and arithmetic: the least that rounds to `value` or follows from print.
-        high: The most.
-        origin: Where the figure here comes from.
+        low: For counts and arithmetic: the least that rounds to `value` or follows from print, as
+            `high` is the most.
         is_fitted: Whether its agreement is no independent evidence: the model's constants were
             fitted to the table that it stands in, or it follows from other compared figures.
     """

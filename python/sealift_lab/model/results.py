@@ -35,13 +35,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % interval.
-
-    Attributes:
-        low: Lower end; None where the blocks are too few to carry an interval.
-        high: Upper end; None with `low`.
-        reason: Why there is no interval, or why the figure settles nothing; "" where it does.
-    """
+    """A figure with its 95 % interval, or with the reason why it has none or settles nothing."""
 
     value: float
     low: float | None = None
@@ -64,18 +58,13 @@ class Row:
     """What one arm did, judged.
 
     Attributes:
-        group: Its place among the experiment's groups.
-        arm: Its place in the group.
         compare: The axis whose values are compared; nothing else differs within a group.
         time: Nanoseconds an operation, all threads together: the median.
         payload_bytes: Mean payload of an operation; 0 where there is none.
         reference: The value of `compare` that it is compared with.
-        ratio: Times as fast as the reference; None for the reference itself.
-        verdict: On `ratio`; None for the reference itself.
+        ratio: Times as fast as the reference; None for the reference itself, as the verdict.
         reason: Why the verdict is inconclusive, or "".
         is_winner: Whether no other arm of the group was shown to be faster.
-        blocks: How many blocks it stands on.
-        processes: In how many processes they were measured.
         noise: The scatter of A/A pairs in the group, a share: 1.48 times the median deviation.
         clean_share: Share of the arm's samples that nothing disturbed, 0..1.
         wrong: What was computed wrong, or "": the times of such an arm mean nothing.
@@ -118,21 +107,13 @@ class Row:
     @property
     def payload_mb_per_s(self) -> Estimate | None:
         """Payload in 10**6 bytes a second, all threads together; None without payload."""
-        if not self.payload_bytes:
-            return None
-        return self.operations_per_s.scaled(self.payload_bytes / 1e6)
+        each_mb = self.payload_bytes / 1e6
+        return self.operations_per_s.scaled(each_mb) if each_mb else None
 
 
 @dataclass(frozen=True)
 class ArmReport:
-    """What became of one planned arm.
-
-    Attributes:
-        facts: What it checked, counted or computed.
-        skipped: Why it was not measured, or "".
-        wrong: What was computed wrong, or "".
-        is_left_out: Whether there was no time for it.
-    """
+    """What one planned arm checked, counted or computed, or why it was not measured."""
 
     experiment: str
     cell: Cell
@@ -192,12 +173,10 @@ class Claim:
     Attributes:
         subject: A device, or a published figure.
         other: What it is compared with, or "".
-        figure: The figure with its interval; None where there is none.
         unit: Of the figure: `x`, `M messages/s`, `B`.
         conditions: Axes with values under which it holds.
         reason: Why it is inconclusive, absent or untested, or "".
-        experiment: Name of the experiment, or "".
-        published: What was published, in `unit`; None where nothing was.
+        published: What was published, in `unit`.
         is_independent: Whether agreement with what was published is evidence: not where a model was
             fitted to it, or it was an input.
     """

@@ -20,10 +20,8 @@ class PlannedExperiment:
     Attributes:
         groups: The cells that are compared with each other, the reference first.
         blocks: How many blocks a process measures of each group; 1 of what is computed.
-        axes: Names and titles of what is varied.
         names: Names of values for readers; numbers as text, as in `advice`.
         file: Absolute path of an experiment file of one's own; None for the lab's.
-        file_sha256: Of `file`, in hexadecimal.
         left_out: Groups that the budget had no room for, in runs of Sealift 0.1.0.
     """
 
@@ -64,13 +62,8 @@ class Plan:
         schema: `sealift-run/2`; `/1` is what Sealift 0.1.0 wrote.
         version: Of Sealift.
         created: When, as `2026-11-21T14:21:00Z`.
-        command: The command line.
-        seed: Of everything that is drawn.
         budget_s: Seconds of wall clock for everything; 0 where processes and blocks were fixed.
         processes: In how many processes each group is measured at least.
-        experiments: In the order in which they are measured.
-        quick: Whether the page was to be there within 90 seconds.
-        threads: Thread counts that were asked for.
     """
 
     schema: Literal["sealift-run/1", "sealift-run/2"]
@@ -172,4 +165,4 @@ class Ending:
 SCHEMA: Literal["sealift-run/2"] = "sealift-run/2"
 PLAN, MACHINE, SAMPLES, REPORTS = "plan.json", "machine.json", "samples.jsonl", "verify.jsonl"
 SENSORS, NOTES, ENDING, PAGE = "sensors.jsonl", "notes.jsonl", "ending.json", "report.html"
-LOCK, SUMMARY = "run.lock", "summary.csv"
+LOCK, SUMMARY, PUBLISHED = "run.lock", "summary.csv", "published.json"

@@ -15,14 +15,10 @@ def format_number(value: float) -> str:
 def format_measure(value: float, *, grouped: bool = True) -> str:
     """Four significant digits, for tables and, without grouping, for CSV: `0.0004123`, `1,235,000`.
 
-    Raises:
-        ValueError: If `value` is NaN, infinite or negative: no measurement gives that.
+    A ValueError for NaN, what is infinite or below 0: no measurement gives that.
     """
-    # A decimal made of text keeps the zeros of 2.550, and rounding 9.9996 gives four digits, too.
     rounded = Decimal(f"{Decimal(_checked(value)):.3e}")
-    if not rounded:
-        return "0"
-    return f"{rounded:,f}" if grouped else f"{rounded:f}"
+    return f"{rounded:{',' if grouped else ''}f}" if rounded else "0"
 
 
 def format_range(estimate: Estimate) -> str:

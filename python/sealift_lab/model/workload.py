@@ -1,22 +1,22 @@
 """Messages as data: lengths, keys, operations, in an order that a seed gives.
 
-A `Workload` holds plain numbers. The native builder makes keys, nonces and texts from its
-`columns()`, which are the same for every device and every run with the same seed. `Lengths` are
-those of one's own messages: a mean alone will not do, because messages of many lengths take longer
-than as many of the mean length.
+The native builder makes keys, nonces and texts from the `columns()` of a `Workload`, the same for
+every device and every run with the same seed. Of one's own messages `Lengths` holds all lengths:
+messages of many take longer than as many of the mean.
 """
 
 import csv
-import itertools
 import random
 import re
 from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from hashlib import sha256
+from itertools import accumulate, product
 from pathlib import Path
 
 from sealift.quantities import parse_number
@@ -44,13 +44,10 @@ class Keys(StrEnum):
 
 @dataclass(frozen=True)
 class KeyRegime:
-    """Under which keys messages are sealed or opened.
+    """Under which keys messages are sealed or opened: installed ones, or a raw one a message.
 
-    Attributes:
-        keys: One installed key, many installed keys, or a raw key for each message. With several
-            key sizes, "one" is one key of each size, and sessions are shared out by the weights of
-            the sizes.
-        sessions: How many keys are installed; 0 for fresh keys.
+    With several key sizes "one" is one key of each size, and sessions are shared out by the weights
+    of the sizes. Fresh keys have 0 sessions.
     """
 
     keys: Keys
@@ -90,7 +87,7 @@ class Mix:
 
     def __post_init__(self) -> None:
         """Raises ValueError for weights below 0, or none above it."""
-        for name, weight in zip(("seal", "open", "forged"), self.weights, strict=True):
+        for name, weight in vars(self).items():
             _check_whole(f"mix weight {name}", weight, 0, WEIGHT_MAX)
         if not any(self.weights):
             raise ValueError("a mix of 0/0/0 does nothing; one weight must be above 0")
@@ -139,12 +136,17 @@ class Shape:
         for name, allowed in ALLOWED.items():
             value = getattr(self, name)
             if type(value) is not int or value not in allowed:
-                is_range = isinstance(allowed, range)
-                ends = f"{allowed[0]:,}..{allowed[-1]:,} bytes"
-                right = ends if is_range else f"one of {', '.join(map(str, allowed))}"
+                right = f"{allowed[0]:,}..{allowed[-1]:,} bytes"
+                if not isinstance(allowed, range):
+                    right = f"one of {', '.join(map(str, allowed))}"
                 raise ValueError(f"{name} of {value!r}; right would be {right}")
         if type(self.weight) is not int or self.weight < 1:
             raise ValueError(f"a shape of weight {self.weight!r}; right would be a whole number")
+
+    @property
+    def key_len(self) -> int:
+        """Of its key, in bytes."""
+        return self.key_bits // 8
 
 
 @dataclass(frozen=True)
@@ -163,11 +165,7 @@ class Columns:
 class Workload:
     """A stream of messages, described well enough to be built again to the byte.
 
-    Attributes:
-        shapes: Every kind of message with its weight.
-        regime: Under which keys.
-        messages: How many messages there are: as many as sessions, or more.
-        seed: Of the order of the messages, and of the bytes that the builder makes.
+    The seed is that of the order of the messages, and of the bytes that the builder makes.
     """
 
     name: str
@@ -200,20 +198,23 @@ class Workload:
         Shapes are dealt out in exact proportion, as near as whole messages allow, and then
         shuffled by the seed: two devices and two runs get the same messages in the same order.
         """
-        dealt = list(_deal(self.shapes, self.messages))
+        places = _spread([shape.weight for shape in self.shapes], self.messages)
+        dealt = [self.shapes[place] for place in places]
         random.Random(self.seed).shuffle(dealt)
+        names = [each.name for each in fields(Columns)]
         return Columns(
-            operation=array("B", (shape.operation for shape in dealt)),
-            key_len=array("B", (shape.key_bits // 8 for shape in dealt)),
-            nonce_len=array("B", (shape.nonce_len for shape in dealt)),
-            aad_len=array("I", (shape.aad_len for shape in dealt)),
-            text_len=array("Q", (shape.text_len for shape in dealt)),
-            tag_len=array("B", (shape.tag_len for shape in dealt)),
+            *(array(CODES.get(name, "B"), [getattr(of, name) for of in dealt]) for name in names)
         )
 
 
 def of_size(
-    size_bytes: int, regime: KeyRegime, mix: Mix, *, messages: int, key_bits: int = 128, seed: int = 1
+    size_bytes: int,
+    regime: KeyRegime,
+    mix: Mix,
+    *,
+    messages: int,
+    key_bits: int = 128,
+    seed: int = 1,
 ) -> Workload:
     """Messages of one length in bytes under keys of one size, with the shapes of `combine`."""
     shapes = combine(mix, ((size_bytes, 1),), key_bits=((key_bits, 1),))
@@ -225,12 +226,10 @@ def combine(mix: Mix, text_len: Weighted, *, key_bits: Weighted = ((128, 1),)) -
 
     Nonces have 12 bytes, tags 16, and there is no additional data, as in the field's benchmarks.
     """
-    operations = zip(Operation, mix.weights, strict=True)
+    every = product(zip(Operation, mix.weights, strict=True), key_bits, text_len)
     return tuple(
         Shape(operation, bits, 12, 0, length, 16, weight)
-        for (operation, of_mix), (bits, of_bits), (length, of_length) in itertools.product(
-            operations, key_bits, text_len
-        )
+        for (operation, of_mix), (bits, of_bits), (length, of_length) in every
         if (weight := of_mix * of_bits * of_length)
     )
 
@@ -253,16 +252,10 @@ class Lengths:
 
     @classmethod
     def load(cls, path: Path) -> "Lengths":
-        """Loads a file: a header with a column `bytes`, maybe one `count`; or a number a line.
-
-        Raises:
-            ValueError: Naming the file, the line, the value there and what would be right.
-        """
+        """Loads a file: a header with a column `bytes`, maybe one `count`; or a number a line."""
         if path.is_dir():
-            raise ValueError(
-                f"{path} is a folder; right would be a file of lengths, or --run {path} for a run "
-                "that was measured before"
-            )
+            right = f"a file of lengths, or --run {path} for a run that was measured before"
+            raise ValueError(f"{path} is a folder; right would be {right}")
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 return cls.from_counts(_count(file))
@@ -315,29 +308,15 @@ class Lengths:
         """At most `LENGTHS_MAX`, as no more messages are measured; taken at even distances."""
         if len(self.counts) <= LENGTHS_MAX:
             return self
-        taken = {}
-        passed = mark = 0
-        for size, count in self.counts:
-            before = mark
-            passed += count
-            # Rounded: at the end of each step the longer ones would be taken.
-            mark = (2 * LENGTHS_MAX * passed + self.messages) // (2 * self.messages)
-            taken[size] = mark - before
-        return Lengths.from_counts(taken)
+        places = _spread([count for _, count in self.counts], LENGTHS_MAX)
+        return Lengths.from_counts(Counter(self.counts[place][0] for place in places))
 
 
-def _deal(shapes: tuple[Shape, ...], messages: int) -> Iterator[Shape]:
-    """Takes shapes at even distances through their summed weights: nothing is drawn."""
-    total = sum(shape.weight for shape in shapes)
-    upcoming = iter(shapes)
-    shape = next(upcoming)
-    passed = shape.weight
-    for message in range(messages):
-        mark = (2 * message + 1) * total // (2 * messages)
-        while passed <= mark:
-            shape = next(upcoming)
-            passed += shape.weight
-        yield shape
+def _spread(weights: Sequence[int], many: int) -> Iterator[int]:
+    """Places in the middle of even steps through the summed weights: nothing is drawn."""
+    passed = list(accumulate(weights))
+    marks = ((2 * step + 1) * passed[-1] // (2 * many) for step in range(many))
+    return (bisect_right(passed, mark) for mark in marks)
 
 
 def _check_whole(name: str, value: object, least: int, most: int) -> None:
@@ -360,10 +339,8 @@ def _count(lines: Iterable[str]) -> Counter[int]:
                 raise ValueError(f"no column 'bytes' in its first line, {','.join(texts)[:80]!r}")
             if not is_bare:
                 continue
-        if len(texts) != len(header):
-            raise ValueError(
-                f"line {number} has {len(texts)} columns, and the first one {len(header)}"
-            )
+        if len(texts) != (width := len(header)):
+            raise ValueError(f"line {number} has {len(texts)} columns, and the first one {width}")
         # Of columns with the same name the first one counts.
         of = dict(zip(reversed(header), reversed(texts), strict=True))
         times = _whole(of.get("count", "1"), "count", WEIGHT_MAX, number)
@@ -398,6 +375,8 @@ ONE_KEY = KeyRegime(Keys.ONE, 1)
 FRESH_KEYS = KeyRegime(Keys.FRESH, 0)
 SEAL_ONLY = Mix(1, 0, 0)
 OPEN_ONLY = Mix(0, 1, 0)
+# Of an `array`, for columns whose numbers don't fit in a byte.
+CODES = {"aad_len": "I", "text_len": "Q"}
 FORM = (
     "right would be a header with a column bytes and, if lengths repeat, one count, or one number "
     "a line"

@@ -24,11 +24,10 @@ def rates() -> dict[str, dict[float, tuple[float, float, float]]]:
     """By design and distance between processes what is false, found and covered."""
     noise = [np.random.default_rng(1).normal(0, scatter, 200) for scatter in (0.005, 0.015)]
     found: dict[str, dict[float, tuple[float, float, float]]] = {}
-    for each in replay(noise, comparisons=60):
-        design, _, between = each.what.partition(", processes differ by ")
+    for each in replay(noise, comparisons=60).to_dicts():
+        design, _, between = each["what"].partition(", processes differ by ")
         at = float(between.removesuffix(" %"))
-        shares = (each.false or 0, each.found or 0, each.covered or 0)
-        found.setdefault(design, {})[at] = shares
+        found.setdefault(design, {})[at] = (each["false"], each["found"], each["covered"])
     return found
 
 
@@ -72,20 +71,21 @@ def test_a_machine_is_certified_where_slower_code_is_as_slow_as_planted(
 
     monkeypatch.setattr("sealift_lab.judge.certify.COPIES", "import time; time.sleep(60)")
     done: list[int] = []
-    certificate = certify(measure, ["one key", "many keys"], comparisons, done.append)
-    assert [each.is_right for each in certificate.plants] == [is_right] * len(certificate.plants)
-    assert certificate.plants[0].times.value == pytest.approx(1 / (1 + planted), rel=0.01)
-    assert [each.what for each in certificate.rates] == ["idle", "another core loaded"]
-    for each in certificate.rates:
-        assert (each.false, each.found, each.comparisons) == (0, found, comparisons)
+    rates, plants = certify(measure, ["one key", "many keys"], comparisons, done.append)
+    assert [each.is_right for each in plants] == [is_right] * len(plants)
+    assert plants[0].times.value == pytest.approx(1 / (1 + planted), rel=0.01)
+    assert [*rates["what"]] == ["idle", "another core loaded"]
+    for column, value in (("false", 0), ("found", found), ("comparisons", comparisons)):
+        assert [*rates[column]] == [value] * 2
     assert done[-1] == 2 * comparisons
 
 
 def test_commands_are_judged_here_by_a_margin_and_there_by_what_is_printed() -> None:
-    here, means = certify_commands(["true"], ["sleep", "0.02"], comparisons=2, runs=8)
-    assert (here.found, means.found) == (1, 1)
-    assert here.comparisons == means.comparisons == 2
-    assert (means.same, means.missed) == (0, 0)
+    rates = certify_commands(["sleep", "0.1"], ["sleep", "0.01"], comparisons=1, runs=8)
+    assert [*rates["found"]] == [1, 1]
+    assert [*rates["comparisons"]] == [1, 1]
+    # What is printed never says that both are equal.
+    assert rates.row(1, named=True)["same"] == 0
 
 
 def test_runs_of_one_plan_agree_or_contradict_each_other(
@@ -95,16 +95,15 @@ def test_runs_of_one_plan_agree_or_contradict_each_other(
         results(run_of(samples_of({0: [100, 50, last], 1: [100, 101, 100]}, seed=seed)))
         for seed, last in ((1, 100), (2, 100), (3, 80))
     )
-    (found,) = agreement(one, same)
-    assert (found.rows, found.same, found.open, found.contradictions) == (4, 1, 0, [])
-    assert found.covered is not None
-    assert found.covered > 0.4
-    assert found.overlapping == 1
-    (found,) = agreement(one, other)
-    ((before, after),) = found.contradictions
-    assert (before.verdict, after.verdict, found.same) == ("same", "faster", 0.75)
-    assert found.overlapping == 0.75
-    assert not list(agreement(one, {}))
+    found, contradicting = agreement(one, same)
+    row = found.row(0, named=True)
+    assert (row["rows"], row["same"], row["open"], row["contradict"]) == (4, 1, 0, 0)
+    assert (row["covered"] > 0.4, row["overlap"], contradicting) == (True, 1, [])
+    found, contradicting = agreement(one, other)
+    row, ((before, after),) = found.row(0, named=True), contradicting
+    assert (before.verdict, after.verdict) == ("same", "faster")
+    assert (row["same"], row["contradict"], row["overlap"]) == (0.75, 1, 0.75)
+    assert agreement(one, {})[0].is_empty()
 
 
 def test_pools_are_centred_pairs_of_groups_that_have_enough(samples_of: Samples) -> None:
