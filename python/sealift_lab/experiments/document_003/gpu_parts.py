@@ -1,0 +1,213 @@
+"""What the parts of a GPU do: instructions, copies, and AES-GCM from its memory and the host's.
+
+Beside document 003's grids, in which code and grid are varied, these vary what is done. Of no GPU,
+on this processor, they are few and small. Not part of a quick run.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sealift_lab.experiments.document_003.gpus import cells
+from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
+from sealift_lab.experiments.document_003.gpus.limits import GPUS
+from sealift_lab.experiments.document_003.gpus.machine_code import (
+    Messages,
+    long_limit,
+    message_limit,
+)
+from sealift_lab.measure.crypto import MANY_KEYS, REGIMES
+from sealift_lab.measure.native import gcm, gpu, gpu_copies, gpu_units
+from sealift_lab.model.arm import Arm, Cell, Context
+from sealift_lab.model.experiment import Axis, Chart, Line, Scope
+from sealift_lab.model.results import Origin, Results
+from sealift_lab.model.workload import SEAL_ONLY, KeyRegime, of_size
+
+
+def _cells_of_rates(scope: Scope) -> Iterator[Cell]:
+    """These are instructions of NVIDIA's GPUs: none elsewhere."""
+    device = cells.device_of(scope)
+    if not scope.quick and device.startswith("cuda"):
+        for name in INSTRUCTIONS:
+            yield {"device": device, "instruction": name}
+
+
+def _rates_arm(cell: Cell, _: Context) -> Arm:
+    return gpu_units(device_spec(str(cell["device"])), str(cell["instruction"]), rounds=ROUNDS)
+
+
+def _cells_of_copies(scope: Scope) -> Iterator[Cell]:
+    device = cells.device_of(scope)
+    sizes = COPIES[:2] if device == PROCESSOR else COPIES
+    for size_bytes in () if scope.quick else sizes:
+        for direction in DIRECTIONS:
+            yield {"device": device, "copy_bytes": size_bytes, "direction": direction}
+
+
+def _copies_arm(cell: Cell, _: Context) -> Arm:
+    size_bytes, direction = int(cell["copy_bytes"]), str(cell["direction"])
+    return gpu_copies(device_spec(str(cell["device"])), direction, size_bytes=size_bytes)
+
+
+def _cells_of_messages(scope: Scope) -> Iterator[Cell]:
+    device = cells.device_of(scope)
+    # Each length of keys is a program of its own, which compilers for processors take seconds for.
+    lengths = KEY_BITS[:1] if device == PROCESSOR else KEY_BITS
+    for work, message_bytes in () if scope.quick else WORKS:
+        for key_bits in lengths:
+            for s_box in S_BOXES:
+                yield {
+                    "device": device,
+                    "work": work,
+                    "message_bytes": message_bytes,
+                    "key_bits": key_bits,
+                    "s_box": s_box,
+                }
+
+
+def _messages_arm(cell: Cell, context: Context) -> Arm:
+    device, message_bytes = str(cell["device"]), int(cell["message_bytes"])
+    operation, keys = str(cell["work"]).split(", ")
+    every_bytes = FEW_BYTES if device == PROCESSOR else MANY_BYTES
+    return gpu(
+        device_spec(device),
+        code=cells.OURS,
+        mode=cells.PARTITIONED,
+        data=cells.RESIDENT,
+        grid=None,
+        operation=operation,
+        keys=keys,
+        key_bits=int(cell["key_bits"]),
+        s_box=str(cell["s_box"]),
+        messages=max(2, every_bytes // message_bytes),
+        message_bytes=message_bytes,
+        context=context,
+    )
+
+
+def _lines_of_messages(_: Results) -> Sequence[Line]:
+    """What each GPU of the model could do at most; counter mode is no machine code of its own."""
+    return [
+        Line(f"{each.name} at most, {s_box}", "MB/s", found.bytes_per_s / 1e6, Origin.PROJECTED, at)
+        for each in GPUS
+        for key_bits in KEY_BITS
+        for s_box, strict in zip(S_BOXES, (False, True), strict=True)
+        for work, message_bytes in WORKS
+        if not work.startswith("counter mode")
+        for found in [
+            message_limit(each, Messages(key_bits, message_bytes), strict=strict)
+            if message_bytes == SHORT
+            else long_limit(each, key_bits, strict=strict)
+        ]
+        for at in [{"work": work, "message_bytes": message_bytes, "key_bits": key_bits}]
+    ]
+
+
+def _cells_of_host(scope: Scope) -> Iterator[Cell]:
+    for message_bytes in () if scope.quick else HOST_BYTES:
+        for regime in REGIMES:
+            # Fewer messages than sessions would leave sessions without one.
+            if regime != MANY_KEYS or regime.sessions * message_bytes <= HOST_FEW_BYTES:
+                device = cells.device_of(scope)
+                yield {"device": device, "message_bytes": message_bytes, "keys": str(regime)}
+
+
+def _host_arm(cell: Cell, context: Context) -> Arm:
+    device, message_bytes = str(cell["device"]), int(cell["message_bytes"])
+    every_bytes = HOST_FEW_BYTES if device == PROCESSOR else HOST_MANY_BYTES
+    messages = max(1, every_bytes // message_bytes)
+    regime = KeyRegime.parse(str(cell["keys"]))
+    workload = of_size(message_bytes, regime, SEAL_ONLY, messages=messages, seed=context.seed)
+    arm = gcm(device_spec(device), workload, threads=1, batch=messages, context=context)
+    return cells.WaitingArm(arm)
+
+
+INSTRUCTIONS = ("LOP3", "PRMT", "SHF", "IMAD", "IMAD.WIDE", "LDS", "BMMA")
+# A launch takes a millisecond and more, beside which its start and end are little.
+ROUNDS = 16_333
+COPIES = tuple(1 << power for power in (16, 20, 22, 24, 26, 28))
+DIRECTIONS = ("to the device", "back", "both at once")
+KEY_BITS, S_BOXES = (128, 192, 256), ("tables", "without tables")
+SHORT = 128
+WORKS = (
+    ("seal, own keys", SHORT),
+    ("open, own keys", SHORT),
+    ("seal, one key", 16 << 10),
+    ("seal, one key", 1 << 20),
+    ("counter mode, one key", 1 << 20),
+)
+# Of text at once: some waves over the largest GPU.
+MANY_BYTES, FEW_BYTES = 128 << 20, 8 << 10
+HOST_BYTES = (SHORT, 16 << 10, 1 << 20)
+HOST_MANY_BYTES, HOST_FEW_BYTES = 64 << 20, 128 << 10
+
+RATES = cells.gpu_experiment(
+    name="gpu-rates",
+    title="Rates of a GPU's instructions",
+    question="How many lanes does each kind of instruction serve in a second?",
+    axes=(cells.DEVICE, Axis("instruction", "instruction")),
+    compare="instruction",
+    cells=_cells_of_rates,
+    arm=_rates_arm,
+    operation="instruction of a lane",
+    charts=(Chart("instruction", "device", "operations/s", "Instructions of a lane", log_y=True),),
+    weight=0.05,
+    notes="Chains of one instruction in two blocks of 16 warps on every multiprocessor; where each "
+    "chain ends is compared. These are instructions of NVIDIA's GPUs, so that there are none where "
+    "the device is not `cuda`.",
+)
+COPYING = cells.gpu_experiment(
+    name="gpu-copies",
+    title="Copies between host and GPU",
+    question="How fast are copies to the GPU and back, one way and both ways at once?",
+    axes=(cells.DEVICE, Axis("copy_bytes", "bytes of a copy"), Axis("direction", "direction")),
+    compare="direction",
+    cells=_cells_of_copies,
+    arm=_copies_arm,
+    operation="copy",
+    charts=(Chart("copy_bytes", "direction", "MB/s", "Copies by size", log_x=True),),
+    weight=0.1,
+    notes="Pinned memory of the host. One way is timed by the device's clock, both ways at once by "
+    "the host's, and the bytes of both ways count.",
+)
+MESSAGES = cells.gpu_experiment(
+    name="gpu-messages",
+    title="AES-GCM in a GPU's memory",
+    question="How fast does a GPU seal, open and encrypt messages in its memory, and what does it "
+    "cost to look nothing up in tables?",
+    axes=(
+        cells.DEVICE,
+        Axis("work", "what is done"),
+        cells.MESSAGE,
+        Axis("key_bits", "key, bits"),
+        Axis("s_box", "S-box"),
+    ),
+    compare="s_box",
+    cells=_cells_of_messages,
+    arm=_messages_arm,
+    charts=tuple(
+        Chart("key_bits", "s_box", "MB/s", title, "work", {"message_bytes": message_bytes})
+        for title, message_bytes in (
+            ("Messages of 128 B, own keys", SHORT),
+            ("Messages of 16 KiB, one key", 16 << 10),
+            ("Messages of 1 MiB, one key", 1 << 20),
+        )
+    ),
+    lines=_lines_of_messages,
+    weight=0.15,
+    notes="Sealift's kernels in the grid that its driver takes. Projected lines are upper limits: "
+    "compiled machine code, rates of a multiprocessor's units, and boost clocks; of one GPU, with "
+    "its rates as `gpu-rates` measured them: `python tools/gpu_limits.py --run FOLDER`.",
+)
+HOST = cells.gpu_experiment(
+    name="gpu-host-to-host",
+    title="AES-GCM from host memory and back",
+    question="How fast is a GPU where messages come from this machine's memory and go back there?",
+    axes=(cells.DEVICE, cells.MESSAGE, Axis("keys", "keys")),
+    compare="keys",
+    cells=_cells_of_host,
+    arm=_host_arm,
+    charts=(Chart("message_bytes", "keys", "MB/s", "Sealing by message size", log_x=True),),
+    weight=0.1,
+    notes="The engine gathers, copies, works and scatters 64 MiB of messages at once, and the next "
+    "batch begins when they are back.",
+)
+EXPERIMENTS = (RATES, COPYING, MESSAGES, HOST)
