@@ -26,8 +26,7 @@ def results(
         first = speed(group[0])
         for arm, cell in enumerate(group):
             if here := speed(cell):
-                ratio = narrow(here / first) if arm and first else None
-                rows.append(row(experiment, number, arm, cell, here, ratio))
+                rows.append(_row(experiment, number, arm, cell, here, here / first if first else 0))
             skipped = "" if here else "left out"
             reports.append(ArmReport(experiment.name, cell, {**(facts or {})}, skipped))
     return Results(rows, reports)
@@ -38,33 +37,16 @@ def skipped(experiment: Experiment, scope: Scope, reason: str) -> Results:
     return Results((), [ArmReport(experiment.name, cell, {}, reason) for cell in every])
 
 
-def row(
-    experiment: Experiment,
-    group: int,
-    arm: int,
-    cell: Cell,
-    mb_per_s: float,
-    ratio: Estimate | None,
+def _row(
+    experiment: Experiment, group: int, arm: int, cell: Cell, mb_per_s: float, ratio: float
 ) -> Row:
     size_bytes = float(cell.get("size_bytes", 128))
+    reference = experiment.groups(FULL)[0][0][experiment.compare]
+    time, of_reference = narrow(size_bytes / mb_per_s * 1_000), narrow(ratio) if arm else None
     return Row(
-        experiment=experiment.name,
-        group=group,
-        arm=arm,
-        cell=cell,
-        compare=experiment.compare,
-        time=narrow(size_bytes / mb_per_s * 1_000),
-        payload_bytes=size_bytes,
-        reference=experiment.groups(FULL)[0][0][experiment.compare],
-        ratio=ratio,
-        verdict=None,
-        reason="",
-        is_winner=False,
-        blocks=30,
-        processes=5,
-        noise=0.01,
-        clean_share=1.0,
-    )
+        experiment.name, group, arm, cell, experiment.compare, time, size_bytes, reference,
+        of_reference if ratio else None, None, "", False, 30, 5, 0.01, 1.0,  # noqa: FBT003
+    )  # fmt: skip
 
 
 def narrow(value: float) -> Estimate:

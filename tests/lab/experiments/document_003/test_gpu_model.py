@@ -50,9 +50,7 @@ LOOPS = [
     Loop("many.cl: ROLLED for (i = 0; i < count;) {", {"alu": 10}),
     Loop("aes.h: ROLLED for (round = 1;) {", {"alu": 100, "shared": 160}),
 ]
-Way = Callable[[Gpu, Grid], float]
 each_gpu = pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
-each_way = pytest.mark.parametrize("way", [replicated, ours], ids=lambda way: str(way.__name__))
 
 
 def limited(gpu: Gpu, counts: Counts, moved_bytes: float = 32) -> tuple[int, float, str]:
@@ -63,15 +61,9 @@ def limited(gpu: Gpu, counts: Counts, moved_bytes: float = 32) -> tuple[int, flo
 def test_each_unit_needs_its_own_clocks() -> None:
     counts = {**NOTHING, "issued": 512, "alu": 128, "fma": 64, "wide": 64, "shared": 160}
     work = units_work({**counts, "global": 8, "tensor": 8})
-    whole = Grid(H200.multiprocessors, 128)
-    clocks = grid_clocks(H200, work, whole)
-    assert {unit: each / 128 for unit, each in clocks.items()} == {
-        "issue": 4,
-        "alu": 2,
-        "fma": 3,
-        "load and store": 5.25,
-        "tensor": 0.5,
-    }
+    clocks = grid_clocks(H200, work, Grid(H200.multiprocessors, 128))
+    expected = {"issue": 4, "alu": 2, "fma": 3, "load and store": 5.25, "tensor": 0.5}
+    assert {unit: each / 128 for unit, each in clocks.items()} == expected
 
 
 def test_the_busiest_unit_or_memory_is_the_limit() -> None:
@@ -81,10 +73,8 @@ def test_the_busiest_unit_or_memory_is_the_limit() -> None:
     slow = replace(H200, memory_bytes_per_s=1e12)
     assert limited(slow, COUNTER_MODE) == (500, 5.25, "memory")
     assert limited(slow, COUNTER_MODE, moved_bytes=16) == (797, 5.25, "load and store")
-    assert limited(replace(H200, architecture="sm_75"), COUNTER_MODE)[1:] == (
-        10.5,
-        "load and store",
-    )
+    older = limited(replace(H200, architecture="sm_75"), COUNTER_MODE)
+    assert older[1:] == (10.5, "load and store")
 
 
 def test_a_loop_counts_as_often_as_it_is_gone_around() -> None:
@@ -137,62 +127,30 @@ def test_the_published_program_is_counted_loop_by_loop(architecture: str) -> Non
     assert found["issued"] == pytest.approx(once / 10 + alone + of_text)
 
 
-@pytest.mark.parametrize(
-    ("name", "one_block", "whole", "with_our_kernel"),
-    [
-        ("RTX 3050", 1_416, 22_660, 29_130),
-        ("RTX 4070", 1_770, 63_730, 81_920),
-        ("RTX 4060", 1_929, 46_290, 59_520),
-        ("H200", 1_611, 212_700, 388_000),
-    ],
-)
-def test_limits_are_those_of_the_documentation(
-    name: str, one_block: float, whole: float, with_our_kernel: float
-) -> None:
-    gpu = BY_NAME[name]
-    every = Grid(gpu.multiprocessors, BLOCK_THREADS)
-    found = (replicated(gpu, Grid(1, BLOCK_THREADS)), replicated(gpu, every), ours(gpu, every))
-    expected = (one_block, whole, with_our_kernel)
-    assert [speed / 1e6 for speed in found] == pytest.approx(expected, rel=5e-4)
-
-
-def ways(key_bits: int) -> list[Callable[[Gpu], float]]:
-    short = Messages(key_bits, 128)
-    return [
-        lambda gpu: message_limit(gpu, short).bytes_per_s,
-        lambda gpu: message_limit(gpu, short, strict=True).bytes_per_s,
-        lambda gpu: long_limit(gpu, key_bits).bytes_per_s,
-        lambda gpu: long_limit(gpu, key_bits, strict=True).bytes_per_s,
-    ]
-
-
 def test_every_limit_grows_with_the_gpu_and_falls_with_the_key() -> None:
     order = [BY_NAME[name] for name in ("RTX 3050", "RTX 4060", "RTX 4070", "H200")]
-    by_bits = [[[limit(gpu) for gpu in order] for limit in ways(bits)] for bits in (128, 192, 256)]
-    for limits in by_bits[0]:
-        assert limits == sorted(limits)
-        assert all(1e9 < limit < 2e12 for limit in limits)
-    for one, two, three in zip(*by_bits, strict=True):
-        assert all(a > b > c for a, b, c in zip(one, two, three, strict=True))
+    for strict in (False, True):
+        for way in (
+            lambda gpu, bits: message_limit(gpu, Messages(bits, 128), strict=strict),  # noqa: B023
+            lambda gpu, bits: long_limit(gpu, bits, strict=strict),  # noqa: B023
+        ):
+            limits = [[way(gpu, bits).bytes_per_s for gpu in order] for bits in (128, 192, 256)]
+            assert limits[0] == sorted(limits[0])
+            assert all(a > b > c for a, b, c in zip(*limits, strict=True))
 
 
-@each_way
+@pytest.mark.parametrize("way", [replicated, ours], ids=lambda way: str(way.__name__))
 @each_gpu
 def test_lanes_without_a_thread_are_idle_and_a_fifth_warp_waits(
     gpu: Gpu, way: Callable[[Gpu, Grid], float]
 ) -> None:
-    one = way(gpu, Grid(1, 1))
+    one, units = way(gpu, Grid(1, 1)), gpu.multiprocessors
     counts = (2, 31, 32, 33, 128)
     assert [way(gpu, Grid(1, n)) / one for n in counts] == pytest.approx(counts)
     assert way(gpu, Grid(1, 129)) < 0.6 * way(gpu, Grid(1, 128))
     assert way(gpu, Grid(1, 256)) == pytest.approx(way(gpu, Grid(1, 128)))
-
-
-@each_gpu
-def test_multiprocessors_without_a_block_are_idle(gpu: Gpu) -> None:
-    units = gpu.multiprocessors
-    one = replicated(gpu, Grid(1, 128))
-    found = [replicated(gpu, Grid(blocks, 128)) / one for blocks in (units, units + 1, 2 * units)]
+    blocks = (units, units + 1, 2 * units)
+    found = [replicated(gpu, Grid(n, 128)) / replicated(gpu, Grid(1, 128)) for n in blocks]
     assert found == pytest.approx([units, (units + 1) / 2, units])
 
 

@@ -10,10 +10,9 @@ from tests.lab.experiments.document_003.made_results import compare
 
 from sealift_lab.experiments.document_003 import operation_log
 from sealift_lab.experiments.document_003.operation_log import EXPERIMENT, Batch, Record
-from sealift_lab.measure.storage import NotWrittenError
 from sealift_lab.model.arm import Arm, Context, Skip, Value, WrongResultError
 from sealift_lab.model.published import Kind
-from sealift_lab.model.results import ArmReport, Claim, Ledger, Relation, Results
+from sealift_lab.model.results import ArmReport, Claim, Relation, Results
 from sealift_lab.model.workload import Operation
 
 
@@ -95,9 +94,8 @@ def test_the_totals_are_judged_by_the_rounding_of_figure_14() -> None:
 
 def test_agreement_with_a_file_that_was_rebuilt_is_no_independent_evidence() -> None:
     published = EXPERIMENT.published(Results((), [report("library")]))
-    assert [each.is_fitted for each in published].count(True) == 10
     (other,) = (each for each in published if not each.is_fitted)
-    assert (other.kind, other.ledger) == (Kind.ARITHMETIC, Ledger.ARITHMETIC)
+    assert (len(published), other.kind) == (11, Kind.ARITHMETIC)
     assert not any(claim.is_independent for claim in claims(report("library")).values())
 
 
@@ -180,14 +178,6 @@ def test_a_wrong_first_pass_stands_in_the_log(
     lines = read(tmp_path / "003-F14-log-cpu.csv")
     assert {line["result"] for line in lines} == {"refused"}
     assert sum(line["as_planned"] == "yes" for line in lines) == 9_509
-
-
-def test_a_log_that_cannot_be_written_says_so(
-    log_arm: Callable[[str], Arm], tmp_path: Path
-) -> None:
-    (tmp_path / "003-F14-log-cpu.csv").mkdir()
-    with pytest.raises(NotWrittenError, match=r"003-F14-log-cpu\.csv was not written"):
-        log_arm("cpu")
 
 
 def test_a_device_that_is_absent_is_skipped_with_its_reason(log_arm: Callable[[str], Arm]) -> None:
