@@ -1,6 +1,6 @@
 """000-X1: what document 000 says in its text, beside what the simulation gives."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from statistics import LinearRegression, linear_regression
 from typing import NamedTuple
 
@@ -41,32 +41,25 @@ def _facts(cell: Cell) -> Mapping[str, Value]:
     }
 
 
-def _published(_: Results) -> Sequence[Published]:
-    return [_beside(row) for row in table(TABLE)]
-
-
-def _beside(row: Mapping[str, str]) -> Published:
-    kind, model, note, about = CLAIMS_BY_ID[row["claim_id"]]
-    number = model if isinstance(model, Number) else None
-    return Published(
-        figure="000-X1",
-        what=about or row["quantity"],
-        value=float(row["value"] or 1),
-        unit=row["unit"] or "x",
-        source=f"{row['source']}: {row['as_printed']}",
-        kind=kind,
-        here=number or (Fact({"claim": row["claim_id"]}, HERE) if model else Missing(note)),
-        note=note,
-        low=number.low if number else None,
-        high=number.high if number else None,
-        origin=Origin.PROJECTED if row["claim_id"] in PROJECTED else Origin.SIMULATED,
-        # Numbers here restate the tables, or are arithmetic on them.
-        is_fitted=kind in (Kind.NUMBER, Kind.GIVEN),
-    )
-
-
-def _cycles_a_byte() -> float:
-    return dpu.document_rate("cycles")
+def _published(_: Results) -> Iterator[Published]:
+    for row in table(TABLE):
+        kind, model, note, about = CLAIMS_BY_ID[row["claim_id"]]
+        number = model if isinstance(model, Number) else None
+        yield Published(
+            figure="000-X1",
+            what=about or row["quantity"],
+            value=float(row["value"] or 1),
+            unit=row["unit"] or "x",
+            source=f"{row['source']}: {row['as_printed']}",
+            kind=kind,
+            here=number or (Fact({"claim": row["claim_id"]}, HERE) if model else Missing(note)),
+            note=note,
+            low=number.low if number else None,
+            high=number.high if number else None,
+            origin=Origin.PROJECTED if row["claim_id"] in PROJECTED else Origin.SIMULATED,
+            # Numbers here restate the tables, or are arithmetic on them.
+            is_fitted=kind in (Kind.NUMBER, Kind.GIVEN),
+        )
 
 
 def _shared_cycles() -> float:
@@ -75,8 +68,8 @@ def _shared_cycles() -> float:
 
 
 def _slower_than_a_core() -> float:
-    core = float(table_row(TABLE, claim_id="aesni")["value"])
-    return (_cycles_a_byte() / projection.MEASURED_CLOCK_HZ) / (core / projection.CORE_HZ)
+    core_s = float(table_row(TABLE, claim_id="aesni")["value"]) / projection.CORE_HZ
+    return dpu.document_rate("cycles") / projection.MEASURED_CLOCK_HZ / core_s
 
 
 def _aesni_of_16() -> Number:
@@ -112,7 +105,7 @@ LINE = "in part an input: the line through the four lengths of 000-T3, the longe
 CLAIMS_BY_ID = {
     "rate": Claim(
         Kind.NUMBER,
-        _cycles_a_byte,
+        lambda: dpu.document_rate("cycles"),
         "the document's algorithm, one tasklet, transfers included; 000-T1 in another unit",
     ),
     "slowdown": Claim(
@@ -151,7 +144,7 @@ CLAIMS_BY_ID = {
     ),
     "cpu16": Claim(
         Kind.NUMBER,
-        lambda: CORES * SLOW_CORE_HZ / _cycles_a_byte() / 2**20,
+        lambda: CORES * SLOW_CORE_HZ / dpu.document_rate("cycles") / 2**20,
         "arithmetic on the rate: takes cycles of a DPU's tasklet for those of a core, which does "
         "more in one",
     ),

@@ -3,7 +3,7 @@
 The simulator compares every byte of a kernel's output.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from sealift_lab import _lab
 from sealift_lab.experiments.notes import read_notes
 from sealift_lab.model.arm import Cell, Computed, Value
 from sealift_lab.model.experiment import Axis, Experiment
-from sealift_lab.model.results import Origin
+from sealift_lab.model.published import Published
+from sealift_lab.model.results import Origin, Results
 
 
 class Kernel(NamedTuple):
@@ -102,9 +103,7 @@ def computed(
     facts: Callable[[Cell], Mapping[str, Value]],
     notes: Sequence[str] = (),
     cells: Sequence[Cell] = (),
-    origin: Origin = Origin.SIMULATED,
-    weight: float = 0.05,
-    estimated_s: float = 0.5,
+    published: Callable[[Results], Iterable[Published]] = lambda _: (),
     **fields: Any,
 ) -> Experiment:
     """An experiment whose arms are computed; no part of a quick run.
@@ -115,14 +114,13 @@ def computed(
     names = [axis.name for axis in axes]
     combinations = product(*(axis.values for axis in axes))
     cells = cells or [dict(zip(names, each, strict=True)) for each in combinations]
+    fields = {"origin": Origin.SIMULATED, "weight": 0.05, "estimated_s": 0.5, **fields}
     return Experiment(
         axes=axes,
         cells=lambda scope: () if scope.quick else cells,
         arm=lambda cell, _: Computed(six_digits(facts(cell))),
+        published=lambda results: [*published(results)],
         notes=read_notes(__package__, *notes, "simulation"),
-        origin=origin,
-        weight=weight,
-        estimated_s=estimated_s,
         **fields,
     )
 
@@ -145,7 +143,6 @@ REQUEST: Mapping[str, str | int] = {
     "chunk_bytes": CHUNK_BYTES,
     # Whether two operands in one register bank cost a cycle.
     "hazard": False,
-    # Unit of the timer of document 000's kernel.
     "counts": "cycles",
 }
 DOCUMENT_000, BUFFER_BYTES = Kernel("document-000", "document 000's ECB"), 2_048

@@ -1,7 +1,7 @@
 """One simulated DPU: the document's tables 000-T1 to 000-T3, and what its kernels take."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import product
@@ -43,9 +43,10 @@ def _encryption(
         )
         return facts
 
-    def published(_: Results) -> Sequence[Published]:
-        return [
-            Published(
+    def published(_: Results) -> Iterator[Published]:
+        for operation, counts in product(OPERATIONS, COUNTS):
+            row = table_row(file, operation=operation)
+            yield Published(
                 figure=document_id,
                 what=f"{operation}, {counts} for 2,048 bytes",
                 value=float(row[counts]),
@@ -56,9 +57,6 @@ def _encryption(
                 note="the same algorithm, one tasklet",
                 origin=Origin.SIMULATED,
             )
-            for operation, counts in product(OPERATIONS, COUNTS)
-            for row in [table_row(file, operation=operation)]
-        ]
 
     return dpu.computed(
         name=name,
@@ -141,29 +139,25 @@ def _at(line: LinearRegression, transfer_bytes: float) -> float:
     return line.intercept + line.slope * transfer_bytes
 
 
-def _published_transfers(_: Results) -> Sequence[Published]:
-    figures = []
+def _published_transfers(_: Results) -> Iterator[Published]:
     for row in table("000-T3-dma-latency"):
         cell: Cell = {"direction": "read", "transfer": int(row["transfer_bytes"])}
         # Only a transfer over 1 KiB goes on in a second row of MRAM.
         kind, note = (Kind.GIVEN, GIVEN) if int(cell["transfer"]) > 1_024 else (Kind.NUMBER, CHOSEN)
-        figures.append(
-            Published(
-                figure="000-T3",
-                what=f"read of {cell['transfer']:,} B",
-                value=float(row["latency_cycles"]),
-                unit=LATENCY,
-                source=row["source"],
-                kind=kind,
-                here=Fact(cell, LATENCY),
-                note=note,
-                series="document 000",
-                at=cell,
-                origin=Origin.SIMULATED,
-                is_fitted=True,
-            )
+        yield Published(
+            figure="000-T3",
+            what=f"read of {cell['transfer']:,} B",
+            value=float(row["latency_cycles"]),
+            unit=LATENCY,
+            source=row["source"],
+            kind=kind,
+            here=Fact(cell, LATENCY),
+            note=note,
+            series="document 000",
+            at=cell,
+            origin=Origin.SIMULATED,
+            is_fitted=True,
         )
-    return figures
 
 
 def _lines_through_transfers(results: Results) -> Sequence[Line]:

@@ -3,7 +3,7 @@
 000-P1, 000-P1-scaling and 000-P2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,12 +25,7 @@ class System(NamedTuple):
 
 @lru_cache(maxsize=2)
 def bus(path: str) -> DpuSystem:
-    """A system whose transfers are those of the published path `SDK` or `direct`.
-
-    Times are interpolated between the amounts that were timed, never less than that of the least;
-    beyond the largest its rate goes on. Rates of other numbers of DPUs are scaled as those of long
-    transfers are known to be.
-    """
+    """A system whose transfers are those of the published path `SDK` or `direct`."""
     if path == "SDK":
         return DpuSystem.named("upmem-640-266")
     rows = [row for row in table("000-elsewhere-host-transfers") if row["path"] == path]
@@ -85,7 +80,7 @@ def total_by_seconds() -> Number:
     return Number(mebibytes / seconds, mebibytes / (seconds + 0.5), mebibytes / (seconds - 0.5))
 
 
-def _published(_: Results) -> Sequence[Published]:
+def _published(_: Results) -> Iterator[Published]:
     """The printed total beside the simulation, and beside its own document; then corrections."""
     total, per_dpu = (table_row("000-X1-claims", claim_id=name) for name in ("dpu640", "mram-time"))
     source, by_seconds = f"{total['source']}: {total['as_printed']}", total_by_seconds()
@@ -96,49 +91,44 @@ def _published(_: Results) -> Sequence[Published]:
         unit="MiB/s",
         origin=Origin.PROJECTED,
     )
-    return [
-        printed(
-            what="total of 640 DPUs",
-            source=source,
-            kind=Kind.NUMBER,
-            here=Fact(MANY_CELL, MIB_PER_S),
-            note="the same algorithm with enough tasklets; one tasklet a DPU gives the print",
-        ),
-        printed(
-            what="total of 640 DPUs against its own 64 MiB in about 12 s each",
-            source=f"{source}; {per_dpu['as_printed']}",
-            kind=Kind.ARITHMETIC,
-            here=by_seconds,
-            note="300 MiB/s rest on 550 cycles a byte, those of one tasklet; 12 s on 100k cycles "
-            "for 2 KiB, split among tasklets",
-            low=by_seconds.low,
-            high=by_seconds.high,
-        ),
-        *map(_correction, table("000-elsewhere-correction")),
-    ]
-
-
-def _correction(row: Mapping[str, str]) -> Published:
-    """What the authors made of the projection later, at 500 MHz."""
+    yield printed(
+        what="total of 640 DPUs",
+        source=source,
+        kind=Kind.NUMBER,
+        here=Fact(MANY_CELL, MIB_PER_S),
+        note="the same algorithm with enough tasklets; one tasklet a DPU gives the print",
+    )
+    yield printed(
+        what="total of 640 DPUs against its own 64 MiB in about 12 s each",
+        source=f"{source}; {per_dpu['as_printed']}",
+        kind=Kind.ARITHMETIC,
+        here=by_seconds,
+        note="300 MiB/s rest on 550 cycles a byte, those of one tasklet; 12 s on 100k cycles "
+        "for 2 KiB, split among tasklets",
+        low=by_seconds.low,
+        high=by_seconds.high,
+    )
     core = float(table_row("000-X1-claims", claim_id="aesni")["value"])
-    name, factor = {
+    corrections = {
         "one": (CYCLES, 1.0),
         "slowdown": (CYCLES, CORE_HZ / core / 500e6),
         "dpu640": (IN_MRAM, 500e6 / SYSTEMS[SMALL].clock_hz * 1e9 / 2**30),
-    }[row["claim_id"]]
-    return Published(
-        figure="000-P1",
-        what=f"corrected by its authors: {row['quantity']}",
-        value=float(row["value"]),
-        unit=row["unit"],
-        source=f"{row['source']}: {row['as_printed']}",
-        kind=Kind.NUMBER,
-        here=Scaled(Fact(MANY_CELL, name), factor),
-        note="the document's algorithm, an instruction a cycle, at 500 MHz as there; follows from "
-        "the instructions of 000-T1",
-        origin=Origin.PROJECTED,
-        is_fitted=True,
-    )
+    }
+    for row in table("000-elsewhere-correction"):
+        name, factor = corrections[row["claim_id"]]
+        yield Published(
+            figure="000-P1",
+            what=f"corrected by its authors: {row['quantity']}",
+            value=float(row["value"]),
+            unit=row["unit"],
+            source=f"{row['source']}: {row['as_printed']}",
+            kind=Kind.NUMBER,
+            here=Scaled(Fact(MANY_CELL, name), factor),
+            note="the document's algorithm, an instruction a cycle, at 500 MHz as there; follows "
+            "from the instructions of 000-T1",
+            origin=Origin.PROJECTED,
+            is_fitted=True,
+        )
 
 
 def _lines(results: Results) -> Sequence[Line]:
@@ -244,12 +234,14 @@ def _scaling(cell: Cell) -> Mapping[str, Value]:
     }
 
 
-def _published_scaling(results: Results) -> Sequence[Published]:
+def _published_scaling(results: Results) -> Iterator[Published]:
     here = {int(each.cell["dpus"]): float(each.facts[TIMES]) for each in results.facts()}
     values = [here[dpus] for dpus in published_times() if dpus in here]
     rises_as_published = all(one < other for one, other in pairwise(values))
-    return [
-        Published(
+    for dpus, times in published_times().items():
+        if dpus == 64:
+            continue
+        yield Published(
             figure="000-P1-scaling",
             what=f"{dpus} DPUs against 64, 4 GiB from host memory and back",
             value=times,
@@ -262,9 +254,6 @@ def _published_scaling(results: Results) -> Sequence[Published]:
             at={"dpus": dpus},
             origin=Origin.PROJECTED,
         )
-        for dpus, times in published_times().items()
-        if dpus != 64
-    ]
 
 
 # Clock of the machine that document 000 measured on.

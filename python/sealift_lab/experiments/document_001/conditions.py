@@ -13,7 +13,6 @@ from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import IO, Any
 
-from sealift_lab.machine.memory import check_memory
 from sealift_lab.measure.native import stream_source, write_reads
 from sealift_lab.model.arm import Cell, Context, Sample, Skip, Value
 
@@ -40,10 +39,9 @@ def check_file(cell: Cell, context: Context) -> None:
 
     One process does so for all conditions, and lets go of each.
     """
-    condition = str(cell["condition"])
-    _check_room(condition)
     request = _request(cell, context, reads=1_000)
-    _process_of(NONE, "for checks").request("check", condition=condition, request=request)
+    checks = _process_of(NONE, "for checks")
+    checks.request("check", condition=cell["condition"], request=request)
 
 
 @dataclass
@@ -125,15 +123,8 @@ def _process_of(condition: str, *kind: Value) -> Process:
     """The process of a condition, which is started if need be; `kind` tells several apart."""
     key = condition, *kind
     if key not in processes or processes[key].child.poll() is not None:
-        _check_room(condition)
         processes[key] = Process(condition)
     return processes[key]
-
-
-def _check_room(condition: str) -> None:
-    """Raises `Skip` if there is not the memory that a condition fills."""
-    if condition in MEMORY[1:]:
-        check_memory(512 << 20)
 
 
 def end_processes() -> None:
@@ -213,7 +204,6 @@ FREED = "a rank's runtime, freed"
 LOADED = "loaded, then a rank's runtime"
 REAL_RANK = "a PIM rank"
 CUDA = "a CUDA context"
-# All but the first fill 512 MiB.
 MEMORY = ("reserved memory", "touched memory", "locked memory", "huge pages")
 CONDITIONS = (
     *(NONE, "one idle thread", "eight idle threads", "a poller", "a spinner", *MEMORY),

@@ -16,6 +16,7 @@ from dataclasses import astuple
 from functools import cache, cached_property, partial
 from itertools import cycle, islice
 from multiprocessing.connection import Connection
+from operator import add, sub
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 from sealift.errors import DeviceError
 from sealift_lab import _lab
 from sealift_lab.experiments.document_001 import conditions
+from sealift_lab.machine.memory import check_memory
 from sealift_lab.measure.timed import timed
 from sealift_lab.model.arm import Skip, WrongResultError
 
@@ -44,7 +46,9 @@ def _reply(method: Callable[..., object], arguments: Mapping[str, Any]) -> objec
     """What a method returns, or the exception that its caller gets."""
     try:
         return method(**arguments)
-    except (Skip, DeviceError, _lab.NotMeasurableError) as error:
+    except Skip as skip:
+        return skip
+    except (DeviceError, _lab.NotMeasurableError) as error:
         return Skip(str(error))
     except _lab.WrongResultError as error:
         return WrongResultError(str(error))
@@ -143,9 +147,8 @@ class PythonReader:
         """Runs for about `seconds`; returns the fields of `model.arm.Sample`, or raises."""
         before = _usage()
         sample = self._arm.sample(seconds)
-        usage = (late - early for late, early in zip(_usage(), before, strict=True))
-        added = dict(zip(COUNTS, (1_000 * sample.operations, *usage), strict=True))
-        self.counts = {name: count + added[name] for name, count in self.counts.items()}
+        added = (1_000 * sample.operations, *map(sub, _usage(), before))
+        self.counts = dict(zip(COUNTS, map(add, self.counts.values(), added), strict=True))
         return astuple(sample)
 
 
@@ -171,6 +174,9 @@ def _usage() -> tuple[int, int, int]:
 
 def acquire(condition: str) -> _lab.Held:
     """Takes what a condition says; raises if the machine or the system can't give it."""
+    # All but the first fill as much.
+    if condition in conditions.MEMORY[1:]:
+        check_memory(512 << 20)
     if foreign := FOREIGN.get(condition):
         foreign()
     held = _lab.Held("nothing" if foreign else NATIVE.get(condition, condition))
