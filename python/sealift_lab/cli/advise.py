@@ -3,11 +3,11 @@
 import math
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from sealift_lab.model.experiment import Experiment
     from sealift_lab.run.folder import Run
 
-__all__ = ["EXAMPLES", "advise"]
 EXAMPLES = examples("advise")
 Given = Mapping[str, Any]
 """The options that were given, with their values."""
@@ -121,13 +120,6 @@ class _Load:
     cards: "tuple[Card, ...]"
     about: str = ""
 
-    @property
-    def is_given(self) -> bool:
-        """Whether there is more to answer than which device is fastest."""
-        return (
-            self.demand.rate_per_s is not None or self.demand.batch is not None or bool(self.cards)
-        )
-
 
 @dataclass(frozen=True)
 class _Job:
@@ -159,7 +151,8 @@ def _measure(job: _Job, given: Given, form: Form) -> int:
         )
     # A single process, with blocks for all groups, where the time has no room for several.
     is_ample = not quick and estimate_s(experiment, groups) <= budget_s
-    with _folder(out) as folder:
+    # Without a name the folder is deleted when the run was shown.
+    with TemporaryDirectory(prefix="sealift-") as scratch:
         plan = make_plan(
             [(experiment, groups)],
             command=("sealift", *sys.argv[1:]),
@@ -170,7 +163,7 @@ def _measure(job: _Job, given: Given, form: Form) -> int:
             quick=quick,
             threads=job.threads,
         )
-        done = session.run(plan, folder, is_kept=out is not None)
+        done = session.run(plan, out or Path(scratch, "run"), is_kept=out is not None)
         if out is not None:
             write_report(done.path)
         if not _show(Run(done.path), job.load, form, out):
@@ -180,18 +173,6 @@ def _measure(job: _Job, given: Given, form: Form) -> int:
             )
             return done.code or ExitCode.NOTHING_RAN
     return done.code
-
-
-@contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    """The folder of the run; without a name one that is deleted when the run was shown."""
-    from tempfile import TemporaryDirectory
-
-    if out is not None:
-        yield out
-        return
-    with TemporaryDirectory(prefix="sealift-") as folder:
-        yield Path(folder) / "run"
 
 
 def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
@@ -206,13 +187,16 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
     from sealift_lab.advise.advice import advise as advise_on
     from sealift_lab.advise.answer import answer as answer_of_load
     from sealift_lab.advise.figures import figures_frame, load_document, run_document
+    from sealift_lab.advise.load import Demand
     from sealift_lab.advise.messages import check_compares, find_messages
     from sealift_lab.claim.answer import answer
     from sealift_lab.judge.judge import results
     from sealift_lab.show.export import encode, rows_frame
 
     found = results(run)
-    if load is not None and (load.is_given or find_messages(run.plan)):
+    # A load of which nothing is known asks which device is fastest.
+    is_open = load is not None and load.demand == Demand() and not load.cards
+    if load is not None and (not is_open or find_messages(run.plan)):
         advice = advise_on(run, found, load.demand, cards=load.cards, about=load.about)
         if not advice.candidates:
             return False
@@ -230,7 +214,7 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
     elif form is Form.JSON:
         output.show_json(whole)
     else:
-        output.show_answer(first, _links(out, is_open=load is not None and not load.is_given))
+        output.show_answer(first, _links(out, is_open=is_open))
     return True
 
 
@@ -247,7 +231,7 @@ def _missing_batches(advice: "Advice") -> Iterator[str]:
 
 
 def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
-    """The page of a run, or how to have one; without a load the command that gives one."""
+    """The page of a run, or how to have one; of an open load the command that says more."""
     from sealift_lab.model.run import PAGE
 
     if out is None:
@@ -266,8 +250,8 @@ def _own(given: Given) -> _Job:
     lengths, about = _lengths(given.get("--size"), given.get("--from"))
     load = _load(given, about)
     threads, regimes = given.get("--threads", (1,)), given.get("--keys", (ONE_KEY,))
-    for option, values in {"--threads": threads, "--keys": regimes}.items():
-        if len(values) > 1:
+    for option in ("--threads", "--keys"):
+        if len(given.get(option, "1")) > 1:
             fail(ExitCode.USAGE, f"{option} is a list; for messages of your own give one value")
     # They are the cores that may encrypt.
     hardware.check_threads(threads, per_core=1)
@@ -317,13 +301,8 @@ def _grid(given: Given, workload: Workload) -> _Job:
     """A grid of sizes and keys."""
     from sealift_lab.advise.messages import grid
 
-    for option in LOAD:
-        if option in given:
-            fail(
-                ExitCode.USAGE,
-                f"{option} is about a load; say of which messages: --size N, --from lengths.csv, "
-                "or --run with the folder of such a run",
-            )
+    fixed = "a grid (name the messages of your load: --size N, --from lengths.csv or --run)"
+    _refuse(given, LOAD, fixed)
     works = _works(given, workload)
     threads = given.get("--threads", (1,))
     hardware.check_threads(threads, per_core=THREADS_PER_CORE)
@@ -355,12 +334,10 @@ def _works(given: Given, workload: Workload) -> "tuple[Work, ...]":
     return tuple(sized(size, regime, mix, bits) for regime in regimes for size in sizes)
 
 
-def _refuse(given: Given, options: "set[str] | frozenset[str]", fixed: str) -> None:
+def _refuse(given: Given, options: Collection[str], fixed: str) -> None:
     """Ends the program where an option was given that would change nothing."""
-    for option in given:
-        if option in options:
-            text = f"{option} has no effect with {fixed}; leave one of them out"
-            fail(ExitCode.USAGE, text)
+    for option in given.keys() & options:
+        fail(ExitCode.USAGE, f"{option} has no effect with {fixed}; leave one of them out")
 
 
 LOAD = frozenset({"--rate", "--p99", "--device", "--core-price"})

@@ -12,7 +12,10 @@ from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
 
 if TYPE_CHECKING:
-    from sealift_lab.judge.certify import Agreement, Certificate, ErrorRates
+    import polars as pl
+
+    from sealift_lab.judge.certify import Plant
+    from sealift_lab.model.results import Row
 
 COUNT = parse.count(1, 100_000, "number of comparisons")
 
@@ -32,38 +35,34 @@ def certify(
     verdicts that contradict each other. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw from
     or to measure, 4 something was computed wrong, 130 interrupted.
     """
-    certificate, agreements = None, None
-    rates: Sequence[ErrorRates] = ()
+    plants: Sequence[Plant] = ()
+    contradicting: Sequence[tuple[Row, Row]] = ()
     with output.in_sentences():
         if commands and (live or len(commands) != 2):
             raise ValueError("--command is given twice, and without --live: the two are compared")
         if again and (live or commands):
             raise ValueError("two runs are compared as they are: leave out --live and --command")
         if live:
-            certificate = _live(comparisons or 24)
-            rates = certificate.rates
+            rates, plants = _live(comparisons or 24)
         elif commands:
             rates = _of_commands(commands, comparisons or 20)
         elif again:
-            agreements = _of_runs(results, again)
+            rates, contradicting = _of_runs(results, again)
         else:
             rates = _replayed(results, comparisons or 400)
     if as_json:
-        output.show_json(certificate or {"agreement" if again else "rates": agreements or rates})
-    elif agreements:
-        _show_agreements(agreements)
+        document = (
+            {"plants": plants} if live else {"contradictions": contradicting} if again else {}
+        )
+        output.show_json({"agreement" if again else "rates": rates.to_dicts(), **document})
     else:
-        shares = [[getattr(each, name) for name in SHARES] for each in rates]
-        rows = [
-            (each.what, str(each.comparisons), *map(_percent, of), f"{each.blocks:.0f}")
-            for each, of in zip(rates, shares, strict=True)
-        ]
-        echo("\n".join(columns([HEAD, *rows])))
-        if certificate:
-            _show_plants(certificate)
+        rows = [[_text(name, value) for name, value in row.items()] for row in rates.to_dicts()]
+        echo("\n".join(columns([[HEADS.get(name, name) for name in rates.columns], *rows])))
+        _show_plants(plants)
+        _show_contradictions(contradicting)
 
 
-def _replayed(folder: Path, comparisons: int) -> "Sequence[ErrorRates]":
+def _replayed(folder: Path, comparisons: int) -> "pl.DataFrame":
     from sealift_lab.judge.certify import PAIRS, pools, replay
     from sealift_lab.model.run import SAMPLES
     from sealift_lab.run.folder import Run
@@ -76,10 +75,10 @@ def _replayed(folder: Path, comparisons: int) -> "Sequence[ErrorRates]":
             "runs, or measure with --live",
         )
     eprint(f"drawn from {sum(map(len, noise)):,} A/A pairs of {len(noise):,} groups")
-    return list(replay(noise, comparisons))
+    return replay(noise, comparisons)
 
 
-def _live(comparisons: int) -> "Certificate":
+def _live(comparisons: int) -> "tuple[pl.DataFrame, Sequence[Plant]]":
     from sealift_lab.judge.certify import certify as measure
     from sealift_lab.judge.trial import WORKS, measure_trial
     from sealift_lab.model.units import format_duration
@@ -91,16 +90,16 @@ def _live(comparisons: int) -> "Certificate":
         of = f"{done:,} of {2 * comparisons:,} comparisons of equal code, and of slower code"
         eprint(f"{of}; about {format_duration(left_s)} left" if left_s else of)
 
-    certificate = measure(measure_trial, [*WORKS], comparisons, progress)
-    for plant in certificate.plants:
+    rates, plants = measure(measure_trial, [*WORKS], comparisons, progress)
+    for plant in plants:
         if plant.is_right is None:
             eprint(f"{plant.work}: too few comparisons to show that slower code is slower by 5 %")
         elif not plant.is_right:
             eprint(f"{plant.work}: slower code was not slower by 5 %, so it is not counted")
-    return certificate
+    return rates, plants
 
 
-def _of_commands(commands: Sequence[str], comparisons: int) -> "Sequence[ErrorRates]":
+def _of_commands(commands: Sequence[str], comparisons: int) -> "pl.DataFrame":
     from subprocess import CalledProcessError
 
     from sealift_lab.judge.certify import certify_commands
@@ -114,48 +113,38 @@ def _of_commands(commands: Sequence[str], comparisons: int) -> "Sequence[ErrorRa
         fail(ExitCode.NOTHING_RAN, f"--command: {error}; give commands that end with 0")
 
 
-def _of_runs(one: Path, other: Path) -> "Sequence[Agreement]":
+def _of_runs(one: Path, other: Path) -> "tuple[pl.DataFrame, Sequence[tuple[Row, Row]]]":
     from sealift_lab.judge.certify import agreement
     from sealift_lab.judge.judge import results
 
-    found = list(agreement(*(results(output.open_run(each)) for each in (one, other))))
-    if not found:
+    found, contradicting = agreement(*(results(output.open_run(each)) for each in (one, other)))
+    if found.is_empty():
         fail(ExitCode.NOTHING_RAN, f"{one} and {other} judged no cell in common; take one plan's")
-    return found
+    return found, contradicting
 
 
-def _show_agreements(agreements: "Sequence[Agreement]") -> None:
+def _show_contradictions(pairs: "Sequence[tuple[Row, Row]]") -> None:
     from sealift_lab.model.units import format_estimate
 
-    rows = [
-        (
-            each.experiment,
-            str(each.rows),
-            *map(_percent, (each.same, each.open)),
-            str(len(each.contradictions)),
-            *map(_percent, (each.covered, each.overlapping)),
-        )
-        for each in agreements
-    ]
-    echo("\n".join(columns([AGREEMENT_HEAD, *rows])))
-    for one, other in (pair for each in agreements for pair in each.contradictions):
+    for one, other in pairs:
         cell = ", ".join(f"{name}={value}" for name, value in one.cell.items())
         told = (f"{row.verdict} {format_estimate(row.ratio)}" for row in (one, other) if row.ratio)
         echo(f"\n{one.experiment}, {cell}: {', then '.join(told)}")
 
 
-def _show_plants(certificate: "Certificate") -> None:
+def _show_plants(plants: "Sequence[Plant]") -> None:
     from sealift_lab.model.units import format_estimate
 
-    plants = [(each.work, format_estimate(each.times)) for each in certificate.plants]
-    echo("\nslower code, times as fast: 0.952 is as planted")
-    echo("\n".join(columns([("work", "times"), *plants])))
+    if plants:
+        rows = [(each.work, format_estimate(each.times)) for each in plants]
+        echo("\nslower code, times as fast: 0.952 is as planted")
+        echo("\n".join(columns([("work", "times"), *rows])))
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
+def _text(column: str, value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}" if column == "blocks" else f"{100 * value:.1f}"
+    return "-" if value is None else str(value)
 
 
-HEAD = ("how", "comparisons", "false", "same", "holds", "found", "missed", "blocks")
-SHARES = ("false", "same", "covered", "found", "missed")
-AGREEMENT_HEAD = ("experiment", "rows", "same", "open", "contradict", "holds", "overlap")
+HEADS = {"what": "how", "covered": "holds"}

@@ -2,10 +2,10 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,10 @@ from sealift_lab.cli.parse import argument, count, examples, option
 from sealift_lab.model.units import format_measure, format_percent
 
 if TYPE_CHECKING:
-    from sealift_lab._lab import DpuCounters, DpuFault, DpuKernel, DpuRun, DpuSystem, DpuTook
+    from sealift_lab._lab import DpuRun, DpuSystem
+
+Document = dict[str, Any]
+"""The JSON of a command, or a part of it."""
 
 
 app = typer.Typer(
@@ -107,7 +110,10 @@ def _tasklets(text: str) -> Sequence[int]:
     return tuple(found)
 
 
-TASKLETS, CYCLES = 24, count(1, 2**53, "number of cycles")
+TASKLETS = 24
+CYCLES = option("dpu run", "--max-cycles", "N", count(1, 2**53, "number of cycles"))
+READS = option("dpu run", "--read", "SYMBOL[:N]", dpu_program.symbol)
+REGISTERS = option("dpu run", "--registers", "LIST", _tasklets)
 
 
 @app.command(short_help="Run a program and say what it took.", epilog=examples("dpu run"))
@@ -119,14 +125,9 @@ def run(
     system: dpu_program.SystemFile = None,
     hazard: dpu_program.Hazard = False,
     write: Annotated[list[str] | None, option("dpu run", "--write", "SYMBOL=VALUE")] = None,
-    reads: Annotated[
-        list[dpu_program.Symbol] | None,
-        option("dpu run", "--read", "SYMBOL[:N]", dpu_program.symbol),
-    ] = None,
-    registers: Annotated[
-        Sequence[int] | None, option("dpu run", "--registers", "LIST", _tasklets)
-    ] = None,
-    max_cycles: Annotated[int, option("dpu run", "--max-cycles", "N", CYCLES)] = 10_000_000_000,
+    reads: Annotated[list[dpu_program.Symbol] | None, READS] = None,
+    registers: Annotated[Sequence[int] | None, REGISTERS] = None,
+    max_cycles: Annotated[int, CYCLES] = 10_000_000_000,
     as_json: output.Json = False,
 ) -> None:
     """Run a program on a simulated DPU and say what it took.
@@ -135,6 +136,21 @@ def run(
     docs/dpu.md says what they were held against. Exit codes: 0 all tasklets stopped, 2 wrong usage
     or no program, 7 a tasklet faulted or the cycles were used up, 130 interrupted.
     """
+    ending = "running"
+
+    def is_running() -> bool:
+        nonlocal ending
+        ending = dpu.run(max_cycles, SLICE_S)
+        return ending == "running"
+
+    def progress(seconds: float) -> str:
+        rate = dpu.cycles / seconds / 1e6
+        return f"{dpu.cycles:,} cycles simulated in {seconds:.0f} s, {rate:,.0f} million a second"
+
+    def memory() -> dict[str, str]:
+        with dpu_program.named("--read"):
+            return {each.name: dpu.read(*each).hex() for each in reads or ()}
+
     with output.in_sentences():
         from sealift_lab._lab import DpuRun
 
@@ -142,21 +158,30 @@ def run(
         whose = dpu_program.open_system(preset, system, hazard=hazard)
         dpu = DpuRun(program, whose)
         dpu_program.write_memory(dpu, write or ())
-        # Before the run, so that what can't be read is reported at once.
-        _memory(dpu, reads or [])
-        ending = _run(dpu, max_cycles)
-        memory = _memory(dpu, reads or [])
-        held = {tasklet: dpu.registers(tasklet) for tasklet in registers or ()}
+        # What can't be read is reported before the run.
+        memory()
+        dpu_program.follow(is_running, progress)
+        counters, fault = dpu.counters, dpu.fault
+        found = {
+            "schema": "sealift-dpu-run/1",
+            "file": file,
+            "ended": ending,
+            "origin": "simulated",
+            "system": _system(whose),
+            "counters": {name: getattr(counters, name) for name in COUNTERS}
+            | {"mnemonics": dict(counters.mnemonics)},
+            "fault": None if fault is None else {name: getattr(fault, name) for name in FAULT},
+            "registers": {str(each): list(dpu.registers(each)) for each in registers or ()},
+            "memory": memory(),
+            "running": [{"tasklet": t, "pc": pc, "place": place} for t, pc, place in dpu.running],
+            "log": _log(dpu),
+        }
         # Where nobody listens any more, the exit code still tells how the program ended.
         with suppress(BrokenPipeError):
-            if as_json:
-                found = {"schema": "sealift-dpu-run/1", "file": file, "ended": ending}
-                output.show_json(found | _run_document(dpu, whose, held, memory))
-            else:
-                echo("\n".join(_run_lines(ending, dpu, whose, held, memory)))
+            output.show_json(found) if as_json else echo("\n".join(_run_lines(found)))
     with suppress(BrokenPipeError):
-        if dpu.fault is not None:
-            eprint(f"{file}: {_fault_text(dpu.fault)}; its registers are shown")
+        if found["fault"]:
+            eprint(f"{file}: {_fault_text(found['fault'])}; its registers are shown")
         elif ending == LIMIT:
             eprint(
                 f"{file}: tasklets were still running after {dpu.cycles:,} cycles, where is "
@@ -166,83 +191,6 @@ def run(
         raise typer.Exit(ExitCode.DPU_FAULT)
 
 
-def _memory(dpu: "DpuRun", symbols: Sequence[dpu_program.Symbol]) -> Mapping[str, bytes]:
-    with dpu_program.named("--read"):
-        return {each.name: dpu.read(*each) for each in symbols}
-
-
-def _run(dpu: "DpuRun", max_cycles: int) -> str:
-    def progress(seconds: float) -> str:
-        rate = dpu.cycles / seconds / 1e6
-        return f"{dpu.cycles:,} cycles simulated in {seconds:.0f} s, {rate:,.0f} million a second"
-
-    reporter = dpu_program.Reporter(progress)
-    while (ending := dpu.run(max_cycles, SLICE_S)) == "running":
-        reporter.report()
-    return ending
-
-
-def _run_lines(
-    ending: str,
-    dpu: "DpuRun",
-    system: "DpuSystem",
-    registers: Mapping[int, Sequence[int]],
-    memory: Mapping[str, bytes],
-) -> Iterator[str]:
-    """What a program did, for people."""
-    counters, fault = dpu.counters, dpu.fault
-    if fault is not None:
-        yield _fault_text(fault)
-    yield (
-        f"{ENDINGS[ending]} after {counters.cycles:,} cycles, "
-        f"{format_measure(1e6 * counters.seconds)} µs {dpu_program.clock(system)}: simulated"
-    )
-    yield from ("", *columns([*_rows(counters)]))
-    faulted = {} if fault is None else {fault.tasklet: fault.registers}
-    for tasklet, values in {**faulted, **registers}.items():
-        yield from ("", f"registers of tasklet {tasklet}", *_registers(values))
-    for symbol, data in memory.items():
-        yield from ("", f"{symbol}, {len(data):,} bytes{_as_number(data)}", *_dump(data))
-    if ending == LIMIT:
-        head = ("running", "next instruction", "at")
-        rows = [(f"  tasklet {t}", f"{pc:,}", place) for t, pc, place in dpu.running]
-        yield from ("", *columns([head, *rows]))
-    if log := _log(dpu):
-        yield from ("", "printed", log.rstrip("\n"))
-
-
-def _run_document(
-    dpu: "DpuRun",
-    system: "DpuSystem",
-    registers: Mapping[int, Sequence[int]],
-    memory: Mapping[str, bytes],
-) -> dict[str, object]:
-    """What a program did, for programs."""
-    counters, fault = dpu.counters, dpu.fault
-    return {
-        "origin": "simulated",
-        "system": dpu_program.system_record(system),
-        "counters": {name: getattr(counters, name) for name in COUNTERS}
-        | {"mnemonics": dict(counters.mnemonics)},
-        "fault": None if fault is None else {name: getattr(fault, name) for name in FAULT},
-        "registers": {str(tasklet): list(held) for tasklet, held in registers.items()},
-        "memory": {symbol: data.hex() for symbol, data in memory.items()},
-        "running": [
-            dict(zip(("tasklet", "pc", "place"), each, strict=True)) for each in dpu.running
-        ],
-        "log": _log(dpu),
-    }
-
-
-def _fault_text(fault: "DpuFault") -> str:
-    """Which tasklet did what it can't, when and where."""
-    at = ", ".join(filter(None, (fault.place, fault.instruction)))
-    return (
-        f"tasklet {fault.tasklet} faulted in cycle {fault.cycle:,} at instruction "
-        f"{fault.pc}{f' ({at})' if at else ''}: {fault.what}"
-    )
-
-
 def _log(dpu: "DpuRun") -> str:
     try:
         return dpu.log
@@ -250,41 +198,68 @@ def _log(dpu: "DpuRun") -> str:
         return f"(what was printed can't be read: {error})"
 
 
-def _rows(counters: "DpuCounters") -> Iterator[tuple[str, str, str]]:
-    instructions, cycles = counters.instructions, counters.cycles
+def _run_lines(found: Document) -> Iterator[str]:
+    """What a program did, for people."""
+    counters, fault, ending = found["counters"], found["fault"], found["ended"]
+    registers = found["registers"]
+    if fault:
+        yield _fault_text(fault)
+        registers = {str(fault["tasklet"]): fault["registers"], **registers}
+    us, clock = format_measure(1e6 * counters["seconds"]), _clock(found["system"])
+    yield f"{ENDINGS[ending]} after {counters['cycles']:,} cycles, {us} µs {clock}: simulated"
+    yield from ("", *columns([*_rows(counters)]))
+    for tasklet, values in registers.items():
+        yield from ("", f"registers of tasklet {tasklet}")
+        for first in range(0, len(values), REGISTERS_A_LINE):
+            line = enumerate(values[first : first + REGISTERS_A_LINE], first)
+            yield "  " + "  ".join(f"{f'r{number}':>3} {value:08x}" for number, value in line)
+    for symbol, digits in found["memory"].items():
+        yield from ("", *_dump(symbol, bytes.fromhex(digits)))
+    if ending == LIMIT:
+        rows = [(f"  tasklet {e['tasklet']}", f"{e['pc']:,}", e["place"]) for e in found["running"]]
+        yield from ("", *columns([("running", "next instruction", "at"), *rows]))
+    if found["log"]:
+        yield from ("", "printed", found["log"].rstrip("\n"))
+
+
+def _fault_text(fault: Document) -> str:
+    """Which tasklet did what it can't, when and where."""
+    at = ", ".join(filter(None, (fault["place"], fault["instruction"])))
+    return (
+        f"tasklet {fault['tasklet']} faulted in cycle {fault['cycle']:,} at instruction "
+        f"{fault['pc']}{f' ({at})' if at else ''}: {fault['what']}"
+    )
+
+
+def _rows(counters: Document) -> Iterator[tuple[str, str, str]]:
+    instructions, cycles = counters["instructions"], counters["cycles"]
     each = f"{format_measure(cycles / instructions)} cycles an instruction" if instructions else ""
     yield "instructions", f"{instructions:,}", each
-    for what, idle in (
-        ("idle: each tasklet had just issued one", counters.idle_revolver),
-        ("idle: waiting for transfers", counters.idle_dma),
-        ("idle: registers in one bank", counters.idle_hazard),
+    for what, name in (
+        ("idle: each tasklet had just issued one", "idle_revolver"),
+        ("idle: waiting for transfers", "idle_dma"),
+        ("idle: registers in one bank", "idle_hazard"),
     ):
-        yield what, f"{idle:,}", f"{format_percent(idle / cycles)} of the cycles" if cycles else ""
-    yield "bytes out of MRAM", f"{counters.mram_read_bytes:,}", f"{counters.transfers:,} transfers"
-    yield "bytes into MRAM", f"{counters.mram_written_bytes:,}", ""
-    for mnemonic, many in counters.mnemonics[:MNEMONICS_SHOWN]:
+        share = f"{format_percent(counters[name] / cycles)} of the cycles" if cycles else ""
+        yield what, f"{counters[name]:,}", share
+    transfers = f"{counters['transfers']:,} transfers"
+    yield "bytes out of MRAM", f"{counters['mram_read_bytes']:,}", transfers
+    yield "bytes into MRAM", f"{counters['mram_written_bytes']:,}", ""
+    mnemonics = list(counters["mnemonics"].items())
+    for mnemonic, many in mnemonics[:MNEMONICS_SHOWN]:
         share = f"{format_percent(many / instructions)} of the instructions"
         yield f"  {mnemonic}", f"{many:,}", share
-    if rest := counters.mnemonics[MNEMONICS_SHOWN:]:
+    if rest := mnemonics[MNEMONICS_SHOWN:]:
         others = f"  {len(rest)} other{'s' if len(rest) > 1 else ''}"
         yield others, f"{sum(many for _, many in rest):,}", ""
 
 
-def _registers(values: Sequence[int]) -> Iterator[str]:
-    for first in range(0, len(values), REGISTERS_A_LINE):
-        line = enumerate(values[first : first + REGISTERS_A_LINE], first)
-        yield "  " + "  ".join(f"{f'r{number}':>3} {value:08x}" for number, value in line)
-
-
-def _as_number(data: bytes) -> str:
-    """The bytes as a number, where they may be one."""
-    if len(data) not in dpu_program.NUMBER_BYTES:
-        return ""
-    plain, signed = (int.from_bytes(data, "little", signed=signed) for signed in (False, True))
-    return f", as a number {plain:,}" + (f" or {signed:,}" if signed < 0 else "")
-
-
-def _dump(data: bytes) -> Iterator[str]:
+def _dump(symbol: str, data: bytes) -> Iterator[str]:
+    as_number = ""
+    if len(data) in dpu_program.NUMBER_BYTES:
+        plain, signed = (int.from_bytes(data, "little", signed=each) for each in (False, True))
+        as_number = f", as a number {plain:,}" + (f" or {signed:,}" if signed < 0 else "")
+    yield f"{symbol}, {len(data):,} bytes{as_number}"
     for at in range(0, min(len(data), DUMPED_BYTES), BYTES_A_LINE):
         yield f"  {at:06x}  {data[at : at + BYTES_A_LINE].hex(' ')}"
     if len(data) > DUMPED_BYTES:
@@ -292,6 +267,7 @@ def _dump(data: bytes) -> Iterator[str]:
 
 
 DPUS, BYTES = count(1, 2**20, "number of DPUs"), count(0, 2**26, "number of bytes")
+MESSAGE = option("dpu time", "--message-bytes", "N", count(1, 2**26, "number of bytes"))
 
 
 @app.command("time", short_help="Time a cipher on many DPUs.", epilog=examples("dpu time"))
@@ -301,10 +277,7 @@ def time_kernel(
     text_bytes: Annotated[int, option("dpu time", "--bytes", "N", BYTES)] = 65_536,
     tasklets: Annotated[int, option("dpu time", "--tasklets", "N", dpu_program.TASKLETS)] = 16,
     key_bits: Annotated[int, option("dpu time", "--key-bits", "BITS", parse.key_bits)] = 128,
-    message_bytes: Annotated[
-        int,
-        option("dpu time", "--message-bytes", "N", count(1, 2**26, "number of bytes")),
-    ] = 128,
+    message_bytes: Annotated[int, MESSAGE] = 128,
     preset: dpu_program.Preset = None,
     system: dpu_program.SystemFile = None,
     hazard: dpu_program.Hazard = False,
@@ -317,6 +290,16 @@ def time_kernel(
     processor's kernels. Exit codes: 0 done, 2 wrong usage, 3 there is no memory for it, 4 a DPU
     faulted or made something else, 130 interrupted.
     """
+
+    def is_running() -> bool:
+        time.sleep(LOOK_S)
+        return running.ended < dpus
+
+    def progress(seconds: float) -> str:
+        ended = running.ended
+        left = f", about {seconds * (dpus - ended) / ended:.0f} s left" if ended else ""
+        return f"{ended:,} of {dpus:,} DPUs simulated in {seconds:.0f} s{left}"
+
     with output.in_sentences():
         from sealift_lab._lab import DpuKernel, WrongResultError
         from sealift_lab.machine.memory import check_memory
@@ -335,74 +318,59 @@ def time_kernel(
             message_bytes=message_bytes,
         )
         try:
-            took = _finish(running, dpus)
+            running.launch()
+            dpu_program.follow(is_running, progress)
+            took = running.finish()
         except WrongResultError as error:
             fail(ExitCode.WRONG_RESULT, str(error))
-    if as_json:
-        asked = {"kernel": kernel, "dpus": dpus, "bytes_each": text_bytes, "tasklets": tasklets}
-        asked |= {"key_bits": key_bits}
-        asked |= {"message_bytes": message_bytes} if kernel == MANY else {}
-        output.show_json(_document(asked, whose, took))
-    else:
-        messages = f", messages of {message_bytes:,} B" if kernel == MANY else ""
-        echo("\n".join(_lines(f"{kernel}, AES-{key_bits}{messages}", dpus, whose, took)))
-
-
-def _finish(running: "DpuKernel", dpus: int) -> "DpuTook":
-    running.launch()
-
-    def progress(seconds: float) -> str:
-        left = f", about {seconds * (dpus - ended) / ended:.0f} s left" if ended else ""
-        return f"{ended:,} of {dpus:,} DPUs simulated in {seconds:.0f} s{left}"
-
-    reporter = dpu_program.Reporter(progress)
-    while (ended := running.ended) < dpus:
-        time.sleep(LOOK_S)
-        reporter.report()
-    return running.finish()
-
-
-def _lines(what: str, dpus: int, system: "DpuSystem", took: "DpuTook") -> Iterator[str]:
-    where = f"{dpus:,} DPUs {dpu_program.clock(system)}"
-    yield f"{what}: {took.bytes:,} bytes on {where}, every byte compared"
-    yield ""
-    whole = took.bus_in_seconds + took.compute_seconds + took.bus_out_seconds
-    parts = (
-        ("computing, texts in their memory", took.compute_seconds, "simulated"),
-        ("texts to the DPUs", took.bus_in_seconds, "simulated, by published times"),
-        ("texts back", took.bus_out_seconds, "simulated, by published times"),
-        ("all three, one after the other", whole, "simulated"),
-        ("copying and interleaving here, both ways", took.copy_seconds, "measured"),
-        ("simulating here", took.simulating_seconds, "measured"),
-    )
-    rows = [
-        (name, format_measure(seconds), format_measure(took.bytes / seconds / 1e9), origin)
-        for name, seconds, origin in parts
-    ]
-    yield from columns([("", "seconds", "GB/s of text", "whose seconds"), *rows])
-    yield ""
-    each = format_measure(took.cycles / (took.bytes / dpus))
-    rate = took.instructions / took.simulating_seconds / 1e6
-    yield (
-        f"{took.cycles:,} cycles of the longest DPU, {each} a byte of its own; "
-        f"{took.instructions:,} instructions, {rate:,.0f} million simulated a second"
-    )
-
-
-def _document(
-    options: Mapping[str, object], system: "DpuSystem", took: "DpuTook"
-) -> Mapping[str, object]:
-    simulated, measured = ("compute", "bus_in", "bus_out"), ("copy", "simulating")
-    return {
+    asked = {"kernel": kernel, "dpus": dpus, "bytes_each": text_bytes, "tasklets": tasklets}
+    asked |= {"key_bits": key_bits} | ({"message_bytes": message_bytes} if kernel == MANY else {})
+    found: Document = {
         "schema": "sealift-dpu-time/1",
-        "asked": options,
-        "system": dpu_program.system_record(system),
+        "asked": asked,
+        "system": _system(whose),
         "bytes": took.bytes,
         "cycles": took.cycles,
         "instructions": took.instructions,
-        "simulated": {f"{n}_seconds": getattr(took, f"{n}_seconds") for n in simulated},
-        "measured": {f"{n}_seconds": getattr(took, f"{n}_seconds") for n in measured},
+        "simulated": {name: getattr(took, name) for name in SIMULATED},
+        "measured": {name: getattr(took, name) for name in MEASURED},
     }
+    output.show_json(found) if as_json else echo("\n".join(_time_lines(found)))
+
+
+def _time_lines(found: Document) -> Iterator[str]:
+    asked, size, dpus = found["asked"], found["bytes"], found["asked"]["dpus"]
+    of = f", messages of {asked['message_bytes']:,} B" if asked["kernel"] == MANY else ""
+    yield (
+        f"{asked['kernel']}, AES-{asked['key_bits']}{of}: {size:,} bytes on {dpus:,} DPUs "
+        f"{_clock(found['system'])}, every byte compared"
+    )
+    whole = sum(found["simulated"].values())
+    parts = [(SIMULATED[name], seconds) for name, seconds in found["simulated"].items()]
+    parts.append((("all three, one after the other", "simulated"), whole))
+    parts += [
+        ((MEASURED[name], "measured"), seconds) for name, seconds in found["measured"].items()
+    ]
+    rows = [
+        (name, format_measure(seconds), format_measure(size / seconds / 1e9), origin)
+        for (name, origin), seconds in parts
+    ]
+    yield from ("", *columns([("", "seconds", "GB/s of text", "whose seconds"), *rows]), "")
+    each = format_measure(found["cycles"] / (size / dpus))
+    rate = found["instructions"] / found["measured"]["simulating_seconds"] / 1e6
+    yield (
+        f"{found['cycles']:,} cycles of the longest DPU, {each} a byte of its own; "
+        f"{found['instructions']:,} instructions, {rate:,.0f} million simulated a second"
+    )
+
+
+def _system(system: "DpuSystem") -> Document:
+    return {"name": system.name, "clock_hz": system.clock_hz, "hazard": system.hazard}
+
+
+def _clock(system: Document) -> str:
+    hazard = ", with the register hazard" if system["hazard"] else ""
+    return f"at {system['clock_hz'] / 1e6:g} MHz ({system['name']}{hazard})"
 
 
 # Instructions that IRAM holds.
@@ -419,6 +387,16 @@ FAULT = ("what", "pc", "place", "instruction", "tasklet", "cycle", "registers")
 MNEMONICS_SHOWN = 12
 REGISTERS_A_LINE, BYTES_A_LINE, DUMPED_BYTES = 8, 16, 512
 MANY = "many"
+BY_PUBLISHED = "simulated, by published times"
+SIMULATED = {
+    "compute_seconds": ("computing, texts in their memory", "simulated"),
+    "bus_in_seconds": ("texts to the DPUs", BY_PUBLISHED),
+    "bus_out_seconds": ("texts back", BY_PUBLISHED),
+}
+MEASURED = {
+    "copy_seconds": "copying and interleaving here, both ways",
+    "simulating_seconds": "simulating here",
+}
 LOOK_S = 0.05
 # Sent, in the DPUs' memories and fetched; messages have keys and descriptions beside them.
 COPIES = 6

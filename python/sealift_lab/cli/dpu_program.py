@@ -5,7 +5,7 @@ Errors are ValueErrors with the file or the option in front.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -54,17 +54,6 @@ Names = Annotated[list[Name] | None, option("dpu", "--define", "NAME=NUMBER", _n
 Preset = Annotated[str | None, option("dpu", "--preset", "NAME")]
 SystemFile = Annotated[str | None, option("dpu", "--system", "FILE")]
 Hazard = Annotated[bool, option("dpu", "--hazard")]
-
-
-def clock(system: "DpuSystem") -> str:
-    """At what clock which DPUs run."""
-    hazard = ", with the register hazard" if system.hazard else ""
-    return f"at {system.clock_hz / 1e6:g} MHz ({system.name}{hazard})"
-
-
-def system_record(system: "DpuSystem") -> Mapping[str, object]:
-    """A system in JSON."""
-    return {"name": system.name, "clock_hz": system.clock_hz, "hazard": system.hazard}
 
 
 def read_file(file: str) -> bytes:
@@ -216,19 +205,19 @@ def named(what: str) -> Iterator[None]:
         raise ValueError(f"{what}: {error}") from error
 
 
-class Reporter:
-    """Prints on standard error how far a simulation has come: after two seconds, then every ten."""
+def follow(is_running: Callable[[], bool], text: Callable[[float], str]) -> None:
+    """Waits for a simulation; prints on standard error how far it has come, now and then.
 
-    def __init__(self, text: Callable[[float], str]) -> None:
-        """Starts the clock; `text` makes of the seconds so far what is printed."""
-        self._text, self._start_s = text, time.monotonic()
-        self._next_s = self._start_s + 2
-
-    def report(self) -> None:
-        """Prints, where it is time."""
-        if (now_s := time.monotonic()) >= self._next_s:
-            self._next_s = now_s + 10
-            eprint(self._text(now_s - self._start_s))
+    Args:
+        is_running: Waits for a while, and returns whether it goes on.
+        text: Makes of the seconds so far what is printed: after two, then every ten.
+    """
+    start_s = time.monotonic()
+    next_s = start_s + 2
+    while is_running():
+        if (now_s := time.monotonic()) >= next_s:
+            next_s = now_s + 10
+            eprint(text(now_s - start_s))
 
 
 # More than any program of a DPU has, its 64 MiB of data included.

@@ -22,13 +22,6 @@ from sealift_lab.model.workload import KEY_BITS, TEXT_LEN_MAX, KeyRegime
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
-class Condition(NamedTuple):
-    """A column with a value that is asked for."""
-
-    column: str
-    value: str
-
-
 class Region(NamedTuple):
     """A device's memory."""
 
@@ -55,15 +48,14 @@ def argument(command: str, metavar: str, of: Callable[[str], Any] | None = None)
 
 def examples(command: str) -> str:
     """What stands below the options of a command, line by line as it is written; "" for none."""
-    paragraphs = _texts()[command].get("examples", "").strip().split("\n\n")
     # \b keeps the lines as they are.
-    return "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs if paragraph)
+    text = _texts()[command].get("examples", "").strip()
+    return text and "\b\n" + text.replace("\n\n", "\n\n\b\n")
 
 
 @cache
 def _texts() -> dict[str, dict[str, str]]:
-    text = (files("sealift_lab.cli") / "help.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads((files("sealift_lab.cli") / "help.toml").read_text(encoding="utf-8"))
 
 
 def count(least: int, most: int, noun: str) -> Callable[[str], int]:
@@ -76,10 +68,10 @@ def choice(choices: type[Choice]) -> Callable[[str], Choice]:
     words = [each.value for each in choices]
 
     def parse(text: str) -> Choice:
-        if text not in words:
-            hint = f" ({near})" if (near := nearest(text, words)) else ""
-            raise ValueError(f"{text!r} is no choice{hint}; right would be {' or '.join(words)}")
-        return choices(text)
+        if text in words:
+            return choices(text)
+        hint = f" ({near})" if (near := nearest(text, words)) else ""
+        raise ValueError(f"{text!r} is no choice{hint}; right would be {' or '.join(words)}")
 
     return parse
 
@@ -103,40 +95,18 @@ def key_regimes(text: str) -> tuple[KeyRegime, ...]:
     return tuple(dict.fromkeys(map(KeyRegime.parse, parts)))
 
 
-def seconds(text: str) -> float:
-    """A time in seconds: `90`, `90s`, `3m`, `1.5h` or `500ms`."""
-    return _time_ns(text, "s", "seconds, as in 90, or 3m, or 1h") / 1e9
+def number(
+    right: str, least: float, most: float, unit: str | None = None, step: int = 1
+) -> Callable[[str], float]:
+    """The parser of a number, as `quantities.parse_number`, in steps; `right` says what it is."""
 
+    def parse(text: str) -> float:
+        value = parse_number(text, unit)
+        if value is None or not least <= value / step <= most:
+            raise ValueError(f"{text!r} is no {right}")
+        return float(value / step)
 
-def latency_ns(text: str) -> float:
-    """A time in nanoseconds from microseconds: `500`, `1,000`, `500us`, `2ms` or `1s`."""
-    return _time_ns(text, "us", "microseconds, as in 500, or 2ms")
-
-
-def _time_ns(text: str, unit: str, right: str) -> float:
-    ns = parse_number(text, unit)
-    if not ns or ns >= ENDLESS_NS:
-        raise ValueError(f"{text!r} is no time; write {right}")
-    return float(ns)
-
-
-def rate(text: str) -> float:
-    """Messages a second: `40000`, `40,000`, `40k`, `1.5M` or `1e6`."""
-    value = parse_number(text)
-    if value is None or not RATE_MIN <= value <= RATE_MAX:
-        raise ValueError(
-            f"{text!r} is no number of messages a second from {RATE_MIN} to {RATE_MAX:,.0f}; write "
-            "one, as in 40000, 40k or 1.5M"
-        )
-    return float(value)
-
-
-def price(text: str) -> float:
-    """A price in any currency: `500`, `1,500` or `1.5k`."""
-    value = parse_number(text)
-    if not value or value > PRICE_MAX:
-        raise ValueError(f"{text!r} is no price above 0; write a number, as in 500")
-    return float(value)
+    return parse
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -206,12 +176,11 @@ def _is_dir(text: str) -> bool:
         raise ValueError(f"{text!r} can't be named: {error.strerror}; take another name") from error
 
 
-def condition(text: str) -> Condition:
+def condition(text: str) -> str:
     """A column with its value, as `threads=2`."""
-    name, equals, value = text.partition("=")
-    if not (name and equals):
+    if text.find("=") < 1:
         raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
-    return Condition(name, value)
+    return text
 
 
 def region(text: str) -> Region:
@@ -265,8 +234,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
+TEN_YEARS_S = 10 * 365 * 86_400
+seconds = number("time; write seconds, as in 90, or 3m, or 1h", 1e-9, TEN_YEARS_S, "s", 10**9)
+latency_ns = number("time; write microseconds, as in 500, or 2ms", 1, TEN_YEARS_S * 10**9, "us")
+rate = number("number of messages a second; write one, as in 40000, 40k or 1.5M", 0.01, 1e12)
+price = number("price above 0; write a number, as in 500", 1e-9, 1e12)
 seed = count(0, 2**64 - 1, "seed")
 THREADS_MAX, SIZES_MAX = 1_024, 1_000
-RATE_MIN, RATE_MAX, PRICE_MAX = 0.01, 1e12, 1e12
-# Ten years.
-ENDLESS_NS = 10 * 365 * 86_400 * 10**9

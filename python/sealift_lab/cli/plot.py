@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.parse import Condition, argument, condition, option
+from sealift_lab.cli.parse import argument, condition, option
 
 if TYPE_CHECKING:
     import altair as alt
@@ -33,7 +33,7 @@ def plot(
     y: Annotated[str, option("plot", "--y", "COLUMN")],
     out: Annotated[Path, option("plot", "--out -o", "FILE", _picture_file)],
     z: Annotated[str, option("plot", "--z", "COLUMN")] = "",
-    where: Annotated[list[Condition] | None, WHERE] = None,
+    where: Annotated[list[str] | None, WHERE] = None,
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
@@ -41,7 +41,7 @@ def plot(
     whole run needs --where. The column `run` tells several runs apart, and `experiment` several
     experiments. What was computed wrong is not drawn.
     """
-    chosen = dict(where or [])
+    chosen = dict(each.split("=", 1) for each in where or [])
     with output.in_sentences():
         import polars as pl
 

@@ -34,8 +34,8 @@ def invoke(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("--rate 40k", "--rate is about a load; say of which messages: --size N, --from "),
-        ("--device quad-hifn-7751", "--device is about a load"),
+        ("--rate 40k", "--rate has no effect with a grid (name the messages of your load: --size N"),
+        ("--device quad-hifn-7751", "--device has no effect with a grid"),
         ("--size 0", "--size: '0' is no number of bytes"),
         ("--size 68719476705", "68,719,476,704"),
         ("--size 16 --rate 0", "--rate: '0' is no number of messages a second"),

@@ -32,7 +32,7 @@ class Form(StrEnum):
         (parse.key_bits, "192", 192),
         (parse.region, "/dev/dax0.0:0:0x1000", (Path("/dev/dax0.0"), 0, 4096)),
         (parse.region, "a:b:4KiB:1MiB", (Path("a:b"), 4096, 2**20)),
-        (parse.condition, "keys=a=b", ("keys", "a=b")),
+        (parse.condition, "keys=a=b", "keys=a=b"),
         (parse.choice(Form), "json", Form.JSON),
     ],
 )
