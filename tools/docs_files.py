@@ -9,8 +9,13 @@ from statistics import median
 from typing import Any
 
 from docs_runs import Column, Findings, RunFindings, Source, grid, text_table
-from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
-from sealift_lab.experiments.document_003.gpus.machine_code import BLOCK_THREADS, ours, replicated
+from sealift_lab.experiments.document_003.gpus.limits import (
+    BLOCK_THREADS,
+    GPUS,
+    Grid,
+    ours,
+    replicated,
+)
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.results import ArmReport, Estimate, Origin, Results

@@ -14,9 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sealift_lab.experiments.document_003.gpus.limits import BLOCK_BYTES, GPUS, Gpu, Limit
-from sealift_lab.experiments.document_003.gpus.machine_code import (
+from sealift_lab.experiments.document_003.gpus.limits import (
+    BLOCK_BYTES,
+    GPUS,
     LANE_BYTES,
+    Gpu,
+    Limit,
     Messages,
     long_counts,
     long_limit,
@@ -82,9 +85,7 @@ def _by_rates(run: Mapping[str, Results], row: Row) -> tuple[float, str] | None:
             return None
         # No machine code is of it alone: what it looks up and moves, it does at least.
         payload_bytes = float(BLOCK_BYTES)
-        needs: Mapping[str, float] = {
-            "shared": look_ups(key_bits) + 2 * BLOCK_BYTES // WORD_BYTES
-        }
+        needs: Mapping[str, float] = {"shared": look_ups(key_bits) + 2 * BLOCK_BYTES // WORD_BYTES}
     elif int(row.cell["message_bytes"]) == MESSAGE_BYTES:
         payload_bytes = float(MESSAGE_BYTES)
         needs = message_counts(gpu, Messages(key_bits, MESSAGE_BYTES), strict=strict)

@@ -27,11 +27,12 @@ from sealift_lab.experiments.document_003.gpus.cells import (
     core_count,
     cores_text,
 )
-from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
-from sealift_lab.experiments.document_003.gpus.machine_code import (
+from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
+    GPUS,
     MESSAGES,
     THREAD_MESSAGES,
+    Grid,
     message_ns,
 )
 from sealift_lab.model.arm import Cell

@@ -21,18 +21,16 @@ from sealift_lab.experiments.document_003.gpus.cells import (
     RESIDENT,
 )
 from sealift_lab.experiments.document_003.gpus.limits import (
-    DOCUMENT_GPU,
-    GPUS,
-    LANES_AT_ONCE,
-    Gpu,
-    Grid,
-)
-from sealift_lab.experiments.document_003.gpus.machine_code import (
     BLOCK_THREADS,
     CAST,
+    DOCUMENT_GPU,
     FLOAT,
+    GPUS,
     INT,
+    LANES_AT_ONCE,
     PROGRAMS,
+    Gpu,
+    Grid,
     replicated,
     types_speed,
 )

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from sealift_lab.experiments.document_003.gpus import cells
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
-from sealift_lab.experiments.document_003.gpus.limits import GPUS
-from sealift_lab.experiments.document_003.gpus.machine_code import (
+from sealift_lab.experiments.document_003.gpus.limits import (
+    GPUS,
     Messages,
     long_limit,
     message_limit,

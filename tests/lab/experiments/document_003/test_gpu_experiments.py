@@ -22,8 +22,15 @@ from sealift_lab.experiments.document_003.gpus.cells import (
     cores_text,
     grid_of,
 )
-from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, GPUS, Gpu, Grid
-from sealift_lab.experiments.document_003.gpus.machine_code import BLOCK_THREADS, ours, replicated
+from sealift_lab.experiments.document_003.gpus.limits import (
+    BLOCK_THREADS,
+    DOCUMENT_GPU,
+    GPUS,
+    Gpu,
+    Grid,
+    ours,
+    replicated,
+)
 from sealift_lab.experiments.survey import Here, survey
 from sealift_lab.measure.native import multiprocessors
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value

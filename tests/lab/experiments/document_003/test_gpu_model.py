@@ -8,25 +8,21 @@ from pathlib import Path
 import pytest
 
 from sealift_lab.experiments.document_003.gpu_grids import rounds
-from sealift_lab.experiments.document_003.gpus import cells, machine_code
+from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.limits import (
+    BLOCK_THREADS,
+    CAST,
     DOCUMENT_GPU,
+    FLOAT,
     GPUS,
+    MESSAGES,
+    THREAD_MESSAGES,
     Counts,
     Gpu,
     Grid,
+    Messages,
     grid_clocks,
     limit,
-    units_work,
-)
-from sealift_lab.experiments.document_003.gpus.machine_code import (
-    BLOCK_THREADS,
-    CAST,
-    FLOAT,
-    MESSAGES,
-    THREAD_MESSAGES,
-    Loop,
-    Messages,
     long_limit,
     message_limit,
     message_ns,
@@ -35,6 +31,7 @@ from sealift_lab.experiments.document_003.gpus.machine_code import (
     replicated,
     total,
     types_speed,
+    units_work,
 )
 
 ROOT = Path(__file__).parents[4]
@@ -46,9 +43,9 @@ NOTHING = dict.fromkeys(KINDS, 0)
 # One block of counter mode with four tables: 160 look-ups, a block read and one written.
 COUNTER_MODE = {**NOTHING, "issued": 420, "alu": 243, "shared": 160, "global": 8}
 LOOPS = [
-    Loop("", {"alu": 1_000}),
-    Loop("many.cl: ROLLED for (i = 0; i < count;) {", {"alu": 10}),
-    Loop("aes.h: ROLLED for (round = 1;) {", {"alu": 100, "shared": 160}),
+    ("", {"alu": 1_000}),
+    ("many.cl: ROLLED for (i = 0; i < count;) {", {"alu": 10}),
+    ("aes.h: ROLLED for (round = 1;) {", {"alu": 100, "shared": 160}),
 ]
 each_gpu = pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
 
@@ -103,7 +100,7 @@ def test_the_first_group_of_a_message_has_two_blocks_fewer_of_its_text(
 def test_the_kernels_and_the_driver_have_the_same_constants() -> None:
     text = "".join(file.read_text(encoding="utf-8") for file in KERNELS.glob("*.*"))
     for name in ("PIECE_BLOCKS", "GROUP_BLOCKS", "LANES"):
-        value = getattr(machine_code, name)
+        value = getattr(limits, name)
         assert re.findall(rf"#define {name} (\d+)", text) == [str(value)]
     driver = (ROOT / "crates/sealift-gpu/src/message.rs").read_text(encoding="utf-8")
     found = re.findall(r"pub const GROUP_MAX: usize = (\d+);", driver)
@@ -114,8 +111,8 @@ def test_the_kernels_and_the_driver_have_the_same_constants() -> None:
 def test_the_published_program_is_counted_loop_by_loop(architecture: str) -> None:
     """By hand: 8 blocks of text, 9 rounds in a loop, 32 nibbles a product, 9 products."""
     gpu = replace(GPUS[0], architecture=architecture)
-    code = machine_code.machine_code("lab-published-aes128", architecture, "replicated")
-    counts = [loop.counts["issued"] for loop in code]
+    code = limits.machine_code("lab-published-aes128", architecture, "replicated")
+    counts = [loop["issued"] for _, loop in code]
     outside, power, box, column, remainder, message, key, expanded, *rest = counts
     encrypted_key, multiples, sums, sum_, encrypted_mask, _, _, *rest = rest
     text, encrypted_text, hashed_text, hashed_lengths, _ = rest
@@ -123,7 +120,7 @@ def test_the_published_program_is_counted_loop_by_loop(architecture: str) -> Non
     alone = message + 4 * key + 40 * expanded + 9 * (encrypted_key + encrypted_mask)
     alone += 4 * multiples + 3 * sums + 11 * sum_ + 32 * hashed_lengths
     of_text = 8 * (text + 9 * encrypted_text + 32 * hashed_text)
-    found = published_counts(gpu, MESSAGES, each=10)
+    found = published_counts(gpu, 10)
     assert found["issued"] == pytest.approx(once / 10 + alone + of_text)
 
 
@@ -134,9 +131,9 @@ def test_every_limit_grows_with_the_gpu_and_falls_with_the_key() -> None:
             lambda gpu, bits: message_limit(gpu, Messages(bits, 128), strict=strict),  # noqa: B023
             lambda gpu, bits: long_limit(gpu, bits, strict=strict),  # noqa: B023
         ):
-            limits = [[way(gpu, bits).bytes_per_s for gpu in order] for bits in (128, 192, 256)]
-            assert limits[0] == sorted(limits[0])
-            assert all(a > b > c for a, b, c in zip(*limits, strict=True))
+            speeds = [[way(gpu, bits).bytes_per_s for gpu in order] for bits in (128, 192, 256)]
+            assert speeds[0] == sorted(speeds[0])
+            assert all(a > b > c for a, b, c in zip(*speeds, strict=True))
 
 
 @pytest.mark.parametrize("way", [replicated, ours], ids=lambda way: str(way.__name__))

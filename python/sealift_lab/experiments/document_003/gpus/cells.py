@@ -6,11 +6,13 @@ from dataclasses import replace
 from functools import cache, partial
 
 from sealift_lab.experiments import device_names
-from sealift_lab.experiments.document_003.gpus.limits import LANES, Gpu, Grid
-from sealift_lab.experiments.document_003.gpus.machine_code import (
+from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
+    LANES,
     MESSAGES,
     THREAD_MESSAGES,
+    Gpu,
+    Grid,
     ours,
     replicated,
 )

@@ -1,4 +1,4 @@
-"""Upper limits of GPUs for counted instructions in a grid of threads; projected, never measured.
+"""Upper limits of GPUs: machine code in a grid of threads, projected and never measured.
 
 A multiprocessor has four parts. Each issues an instruction a clock to the 32 lanes of one warp,
 whether every lane has a thread or not, and its units work a fixed number of lanes a clock; one unit
@@ -6,14 +6,24 @@ for loads and stores serves all parts. Blocks go to multiprocessors in turn, and
 the fullest multiprocessor does, with the unit that needs most clocks. So few threads leave lanes
 idle, few blocks leave multiprocessors idle, and beyond a whole number of rounds most
 multiprocessors wait for the last. Waiting for memory and results is left out, and so are caches.
+
+Nothing is simulated: `data/gpu-machine-code.json` has the instructions of each loop as compilers
+made them, and this module how often a lane goes round it. Of a loop with two branches both count.
 """
 
+import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 Counts = Mapping[str, float]
 """Instructions of one lane by kind; 4-byte words where the kind is a memory."""
+Loop = tuple[str, Counts]
+"""A loop of a kernel without its inner loops, by the line of source that begins it, or a function
+by its name; code outside of loops has ""."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +84,10 @@ def limit(
     moved_bytes: float = 0.0,
     grid: Grid | None = None,
 ) -> Limit:
-    """The limit of code on data in a GPU's memory.
+    """The limit of code on data in a GPU's memory, from what a lane does for its payload.
 
-    Args:
-        gpu: Where it runs.
-        counts: Instructions of a lane for its payload.
-        payload_bytes: That payload.
-        moved_bytes: Read from memory and written for it; 0 where caches serve it.
-        grid: Of threads; None for as many as the GPU has lanes.
+    `moved_bytes` are read from memory and written for it, 0 where caches serve it; without a grid
+    there are as many threads as the GPU has lanes.
     """
     grid = grid or Grid(gpu.multiprocessors, LANES_AT_ONCE)
     clocks = grid_clocks(gpu, units_work(counts), grid)
@@ -130,6 +136,218 @@ def _blocks_of_fullest(gpu: Gpu, grid: Grid) -> int:
     return -(-grid.blocks // gpu.multiprocessors)
 
 
+@dataclass(frozen=True)
+class Messages:
+    """Messages that are alike, without additional data, under a key each."""
+
+    key_bits: int
+    text_bytes: int
+
+    @property
+    def blocks(self) -> int:
+        """AES blocks of text."""
+        return -(-self.text_bytes // BLOCK_BYTES)
+
+    @property
+    def groups(self) -> int:
+        """Groups of blocks that a thread encrypts at once; two blocks of the first are no text."""
+        return 1 + max(0, -(-(self.blocks - GROUP_BLOCKS + 2) // GROUP_BLOCKS))
+
+
+@cache
+def ours(gpu: Gpu, grid: Grid) -> float:
+    """Bytes a second at most of Sealift's kernel on `MESSAGES`, each worked once."""
+    return message_limit(gpu, MESSAGES, grid=grid).bytes_per_s
+
+
+@cache
+def replicated(gpu: Gpu, grid: Grid, each: int = 0) -> float:
+    """Bytes a second at most of the document's program, all threads on the same `MESSAGES`.
+
+    They come out of caches, and private tables cost as much as if the first cache held them all.
+    `each` is how many a thread works in a launch, `THREAD_MESSAGES` if 0.
+    """
+    counts = published_counts(gpu, each or THREAD_MESSAGES)
+    return limit(gpu, counts, MESSAGES.text_bytes, grid=grid).bytes_per_s
+
+
+def message_ns(gpu: Gpu, batch: int) -> float:
+    """Nanoseconds a message at least from host memory to host memory.
+
+    Copy there, work and copy back of a batch overlap, and the longest counts; what the host does
+    before and behind, and starting copies and kernels, is left out.
+    """
+    # Whole warps, and no larger blocks than the document's.
+    threads = min(BLOCK_THREADS, LANES * -(-batch // LANES))
+    grid = Grid(-(-batch // threads), threads)
+    work_s = MESSAGES.text_bytes * grid.every / ours(gpu, grid)
+    copied = MESSAGES.text_bytes + max(SENT_BYTES, RESULT_BYTES)
+    return 1e9 * max(work_s / batch, copied / gpu.link_bytes_per_s)
+
+
+def types_speed(gpu: Gpu, data_type: str, grid: Grid) -> float:
+    """Products of small matrices of a data type, a key of `PROGRAMS`: multiplications a second."""
+    loops = machine_code(f"lab-types-{PROGRAMS[data_type]}", gpu.architecture, "types")
+    counts = total(loops, {"types.cl: ROLLED for (u32 round": 1})
+    work = units_work(counts)
+    if data_type not in INTEGERS:
+        # In programs of floats `fma` counts products of floats, and `slow` conversions.
+        work = units_work({**counts, "fma": 0, "slow": 0})
+        work |= {"single": counts["fma"], "double": counts["double"], "converted": counts["slow"]}
+    clocks = grid_clocks(gpu, work, grid)
+    return PRODUCTS * grid.every * gpu.clock_hz / max(clocks.values())
+
+
+def message_limit(
+    gpu: Gpu, messages: Messages, *, strict: bool = False, grid: Grid | None = None
+) -> Limit:
+    """The limit of Sealift's kernel on messages; `strict` is without tables, `grid` as of `limit`.
+
+    Raises:
+        LookupError: If there is no such machine code, or it has an unknown loop.
+    """
+    counts = message_counts(gpu, messages, strict=strict)
+    moved_bytes = 2 * messages.text_bytes + SENT_BYTES + RESULT_BYTES
+    return limit(gpu, counts, messages.text_bytes, moved_bytes, grid)
+
+
+def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> dict[str, float]:
+    """The instructions of a lane that seals one message with a nonce of 12 bytes."""
+    trips = {
+        FILLING: 0,
+        SELDOM: 0,
+        "many.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
+        "many.cl: if (end >= units_of": messages.groups,
+        "ghash.h: return UNIT(BYTES_SWAPPED": messages.groups,
+        "aes.h: ROLLED for (int round": messages.groups * (rounds(messages.key_bits) - 1),
+        "gcm.h: ROLLED for (u32 i": 0,
+        # Products in GHASH's field.
+        "many.cl: ROLLED for (u32 i = 0": messages.blocks + 1,
+    }
+    return total(_fastest_code(gpu, messages.key_bits, "many", strict=strict), trips)
+
+
+def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
+    """The limit of one long text, each piece of it worked by 32 lanes; as `message_limit`."""
+    return limit(gpu, long_counts(gpu, key_bits, strict=strict), LANE_BYTES, 2 * LANE_BYTES)
+
+
+def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, float]:
+    """The instructions of a lane for its `LANE_BYTES` of a piece."""
+    # Blocks that a lane encrypts at once.
+    state_blocks = 2 if strict else 1
+    tiles = PIECE_BLOCKS / LANES / state_blocks
+    trips = {
+        FILLING: 0,
+        SELDOM: 0,
+        "long.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
+        "long.cl: ROLLED for (u32 tile": tiles,
+        "aes.h: ROUNDS_UNROLLED for (int round": tiles * (rounds(key_bits) - 1),
+        "long.cl: ROLLED for (u32 u = 0": tiles * state_blocks,
+    }
+    return total(_fastest_code(gpu, key_bits, "long_pieces", strict=strict), trips)
+
+
+def published_counts(gpu: Gpu, each: float) -> dict[str, float]:
+    """The instructions of a lane that seals one of `MESSAGES` as the document's program did.
+
+    `each` is how many messages of a lane share the tables that a launch makes.
+    """
+    again, words = rounds(MESSAGES.key_bits) - 1, MESSAGES.key_bits // 32
+    blocks, nibbles = MESSAGES.blocks, 2 * BLOCK_BYTES
+    trips: dict[str, float | Sequence[float]] = {
+        "i = 0; i < 256;": 256 / each,
+        "i = 0; i < 16;": 16 / each,
+        # The key, and its multiples in GHASH's field: 1, 2, 4 and 8, and sums.
+        "i = 0; i < KEY_WORDS;": words,
+        "i = KEY_WORDS;": 4 * (again + 2) - words,
+        "i = 8;": 4,
+        "i = 2;": 3,
+        "j = 1;": 1 + 3 + 7,
+        # Of no additional data, and of the text.
+        "i = 0; i < aad_units;": 0,
+        "i = 0; i < units;": blocks,
+        # The hash key, the first counter, and the text.
+        "round = 1;": (again, again, blocks * again),
+        # Additional data, the text, and the lengths.
+        "i = 0; i < 32;": (0, nibbles * blocks, nibbles),
+        # Only where a tag is wrong.
+        "i = 0; is_wrong": 0,
+        # Messages.
+        "i = ": 1,
+    }
+    trips = {f"published.cl: ROLLED for (u32 {begin}": count for begin, count in trips.items()}
+    program = f"lab-published-aes{MESSAGES.key_bits}"
+    loops = machine_code(program, gpu.architecture, "replicated")
+    return total(loops, {"": 1 / each, **trips})
+
+
+def look_ups(key_bits: int) -> int:
+    """Words that AES looks up in tables for a block: 16 a round."""
+    return 16 * rounds(key_bits)
+
+
+def rounds(key_bits: int) -> int:
+    """Rounds of AES."""
+    return key_bits // 32 + 6
+
+
+def total(loops: Sequence[Loop], trips: Mapping[str, float | Sequence[float]]) -> dict[str, float]:
+    """The instructions of a lane.
+
+    Args:
+        loops: Of a kernel.
+        trips: How often a lane goes round the loops whose source begins so: each time that there
+            is one, where inlined code has several. Code outside of loops is that of "", or runs
+            once a block and doesn't count.
+
+    Raises:
+        LookupError: If a loop is not among those that trips are known of.
+    """
+    found: Counter[str] = Counter()
+    counts: dict[str, float] = {}
+    for source, loop in loops:
+        begin = next((each for each in trips if each and source.startswith(each)), "")
+        if source and not begin:
+            raise LookupError(f"how often is {source!r} gone around? Add it in {__name__}")
+        times = trips.get(begin, 0)
+        if not isinstance(times, int | float):
+            times = times[found[begin]]
+        found[begin] += 1
+        for kind, count in loop.items():
+            counts[kind] = counts.get(kind, 0) + times * count
+    return counts
+
+
+def machine_code(program: str, architecture: str, kernel: str) -> tuple[Loop, ...]:
+    """The loops of a kernel as accepted: of `many` of `aes128-tables1-copies32` for `sm_90`, say.
+
+    Raises:
+        LookupError: If there is no such kernel.
+    """
+    return _kernels()[program, architecture, kernel]
+
+
+@cache
+def _kernels() -> Mapping[tuple[str, str, str], tuple[Loop, ...]]:
+    file = files("sealift_lab") / "data" / "gpu-machine-code.json"
+    document = json.loads(file.read_text("utf-8"))
+    return {
+        (each["program"], each["architecture"], each["kernel"]): tuple(
+            (source, dict(zip(document["counts"], counts, strict=True)))
+            for source, _depth, *counts in each["loops"]
+        )
+        for each in document["kernels"]
+    }
+
+
+def _fastest_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tuple[Loop, ...]:
+    """Of the fastest program that the GPU has shared memory for: with 4 tables, or with 1."""
+    tables = 0 if strict else 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
+    program = f"aes{key_bits}-tables{tables}-copies{LANES if tables else 1}"
+    return machine_code(program, gpu.architecture, kernel)
+
+
 BLOCK_BYTES = 16
 LANES, PARTS = 32, 4
 # Threads that a multiprocessor issues to in a clock: a warp by each part.
@@ -164,3 +382,24 @@ GPUS = (
 )
 # Of the document's figures.
 DOCUMENT_GPU = GPUS[1]
+# A block of the document's grids: a thread for each core of a multiprocessor.
+BLOCK_THREADS = 128
+# As long as the document states them, under keys of 128 bits.
+MESSAGES = Messages(key_bits=128, text_bytes=128)
+# Of each thread. The tables that a launch makes anew take as many instructions as one or two
+# messages: with so many, a fortieth of all.
+THREAD_MESSAGES = 64
+# As the kernels have them.
+PIECE_BLOCKS, GROUP_BLOCKS = 1024, 10
+LANE_BYTES = BLOCK_BYTES * PIECE_BLOCKS // LANES
+# Descriptor, key and nonce of a message, and what comes back beside its text.
+SENT_BYTES, RESULT_BYTES = 64 + 32 + 16, 32
+# Tables that begin at a multiple of 64 KiB.
+FOUR_TABLES_BYTES = 192 * 1024
+# Loops of tables once a block of threads, for very many messages; and for few messages.
+FILLING, SELDOM = "aes_table.h: for (u32 i = LOCAL_ID()", "seldom_product()"
+INT, FLOAT, CAST = "int", "float", "float with double literal"
+PROGRAMS = {INT: "int", "long": "long", FLOAT: "float", "double": "double", CAST: "mixed"}
+INTEGERS = (INT, "long")
+# Of matrices of 3 by 3, and of each of their elements by a literal.
+PRODUCTS = 3**3 + 3**2
