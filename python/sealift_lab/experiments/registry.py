@@ -24,11 +24,7 @@ def all_experiments() -> tuple[Experiment, ...]:
 
 
 def find(name: str, file: Path | None = None) -> Experiment:
-    """The experiment of a name or a document's id.
-
-    Args:
-        name: As `aes-gcm-by-threads` or `003-F5`.
-        file: The file of one's own that it stands in; None for those of the lab.
+    """The experiment of a name or a document's id, of the lab or in a file of one's own.
 
     Raises:
         ValueError: If there is none; with the nearest names. Or if the file can't be used; with

@@ -5,13 +5,13 @@ Published figures, analysis and simulation stay apart. Nothing here is measured.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from math import factorial, inf
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from sealift_lab.model.arm import Cell, Computed, Value, WrongResultError
-from sealift_lab.model.experiment import Axis
+from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.published import table
 
 if TYPE_CHECKING:
@@ -148,13 +148,8 @@ class Board:
     def simulate(self, spot: Spot, *, cards: int = CARDS, **changes: object) -> "PlayedBoard":
         """A load of closed clients, played event by event with the engine's scheduler.
 
-        Args:
-            spot: Threads and bytes of a request.
-            cards: How many there are, each at the board's rate.
-            changes: Arguments of `_lab.play_board` that differ, as `shares_line=False`.
-
-        Raises:
-            WrongResultError: If a request was lost.
+        `cards` work each at the board's rate; `changes` are arguments of `_lab.play_board` that
+        differ, as `shares_line=False`.
         """
         taken = self.simulated.constants
         arguments: dict[str, object] = {
@@ -233,12 +228,7 @@ def throughput(host_us: float, card_us: float, clients: Clients) -> float:
     A client hands a request to the host, waits for its card, and begins anew; each client keeps to
     one card. So the network has a product form with a class of clients for each card. Buzen's
     convolution (1973) sums it up, and gives what the recursion of mean-value analysis (Reiser and
-    Lavenberg, 1980) gives.
-
-    Args:
-        host_us: Demand of a request on the host, all its visits together.
-        card_us: Its demand on its card, above 0.
-        clients: Of each card, the most first.
+    Lavenberg, 1980) gives. A request has one demand on the host, and one above 0 on its card.
     """
     one_less = (
         (*clients[:card], count - 1, *clients[card + 1 :])
@@ -271,6 +261,7 @@ def bound(host_us: float, card_us: float, clients: Clients) -> float:
 
 THREADS = Axis("threads", "threads")
 SIZE = Axis("buffer_bytes", "buffer, bytes")
+curves = partial(Chart, SIZE.name, log_x=True, log_y=True)
 COPIES = 2
 SEEDS = 3
 # Enough rounds of 32 threads that the ends of a load are little of it.

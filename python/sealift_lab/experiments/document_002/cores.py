@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, SIZE, THREADS, Spot
+from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, SIZE, THREADS, Spot, curves
 from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.measure.native import offload
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.experiment import Axis, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, Scaled, table
 
 
@@ -144,15 +144,7 @@ EXPERIMENT = Experiment(
     operation="buffer",
     published=lambda _: [*_published()],
     charts=tuple(
-        Chart(
-            x=SIZE.name,
-            series=series,
-            y="MB/s",
-            title=f"{cipher}, {title}",
-            where={"cipher": cipher, **where},
-            log_x=True,
-            log_y=True,
-        )
+        curves(series, "MB/s", f"{cipher}, {title}", where={"cipher": cipher, **where})
         for cipher in CIPHERS
         for series, title, where in FIGURES
     ),

@@ -344,13 +344,8 @@ TODAY = Experiment(
     arm=_today_arm,
     operation="request",
     charts=(
-        Chart(
-            x=SIZE.name,
-            series=CARD.name,
-            y=PROJECTION,
-            title="Throughput of each card, projected from its description",
-            log_x=True,
-            log_y=True,
+        boards.curves(
+            CARD.name, PROJECTION, "Throughput of each card, projected from its description"
         ),
     ),
     columns={

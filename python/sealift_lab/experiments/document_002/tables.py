@@ -152,14 +152,11 @@ COLUMNS = {
     boards.INTERRUPTS: "interrupts/s",
 }
 CHARTS = (
-    Chart(
-        x=SIZE.name,
-        series=THREADS.name,
-        y=MBIT_S,
-        title="Throughput by buffer size, published, by analysis and simulated",
+    boards.curves(
+        THREADS.name,
+        MBIT_S,
+        "Throughput by buffer size, published, by analysis and simulated",
         panels=THREADS.name,
-        log_x=True,
-        log_y=True,
     ),
     *(
         Chart(SIZE.name, THREADS.name, f"{y}, {ERROR}", f"Error of the {model}", log_x=True)

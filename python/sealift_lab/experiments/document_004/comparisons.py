@@ -9,7 +9,13 @@ from functools import partial
 from itertools import product
 
 from sealift_lab.experiments.document_004 import copies
-from sealift_lab.experiments.document_004.copies import AS_PUBLISHED, CALIBRATED, REGION, grid
+from sealift_lab.experiments.document_004.copies import (
+    AS_PUBLISHED,
+    CALIBRATED,
+    REGION,
+    curves,
+    grid,
+)
 from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
@@ -143,7 +149,7 @@ BY_LENGTH = _experiment(
     published=_length_published,
     on_finish=_store_cost,
     charts=tuple(
-        copies.curves("size_bytes", "function", f"Copies by length, {title}", where)
+        curves("size_bytes", "function", title=f"Copies by length, {title}", where=where)
         for title, where in (
             ("within the caches", IN_CACHES),
             ("from memory", FROM_MEMORY),
@@ -208,7 +214,7 @@ BY_THREADS = _experiment(
         ("A-right", {"memory": REGION, "threading": SHARED}, f"{SHARED}, memory {REGION}"),
     ),
     charts=tuple(
-        copies.curves("threads", "size_bytes", f"Copies by threads, {title}", where)
+        curves("threads", "size_bytes", title=f"Copies by threads, {title}", where=where)
         for title, where in (
             *((each, {"memory": "heap", "threading": each}) for each in (POOL, PRIVATE, SHARED)),
             ("into the named region", {"memory": REGION, "threading": SHARED}),
@@ -236,11 +242,11 @@ BY_FUNCTION = _experiment(
         ("B-left", {"memory": REGION}, NAMED), ("B-right", {"memory": REGION}, NAMED)
     ),
     charts=tuple(
-        copies.curves(
+        curves(
             "threads",
             "function",
-            f"Copies by threads and function, {title}",
-            {"memory": memory},
+            title=f"Copies by threads and function, {title}",
+            where={"memory": memory},
             panels="size_bytes",
         )
         for title, memory in (("a heap a thread", "heap"), ("the named region", REGION))
@@ -373,7 +379,7 @@ EXAMPLE = _experiment(
     ),
     published=_example_published,
     charts=(
-        copies.curves("size_bytes", "way", "One copy, measured in four ways", panels="function"),
+        curves("size_bytes", "way", title="One copy, measured in four ways", panels="function"),
     ),
     preferred={"size_bytes": 65_536, "function": "glibc"},
     weight=0.3,
@@ -401,7 +407,7 @@ BY_MEMORY = _experiment(
         memory=(*MEMORIES, *scope.memories),
     ),
     charts=(
-        copies.curves("size_bytes", "memory", "Copies into every kind of memory", panels="state"),
+        curves("size_bytes", "memory", title="Copies into every kind of memory", panels="state"),
     ),
     preferred={"size_bytes": 65_536, "state": "hot"},
     weight=0.2,

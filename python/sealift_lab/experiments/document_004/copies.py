@@ -1,6 +1,7 @@
 """Copies as cells: axes, the arm of a cell, and document 004's printed figures."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -35,6 +36,9 @@ BUFFERS = Axis("buffers", "buffers of the threads")
 WAY = Axis("way", "how it is measured")
 FUNCTION = Axis("function", "copied by")
 
+curves = partial(Chart, y="MB/s", log_x=True, log_y=True)
+"""A chart of payload with logarithmic axes."""
+
 CALIBRATED, AS_PUBLISHED = "calibrated", "as published"
 REGION = "region"
 """The memory that a user named; the legend of the same name has its place."""
@@ -47,14 +51,15 @@ def grid(scope: Scope, where: Cell, **axes: Iterable[Value]) -> Iterator[Cell]:
 
 
 def copy_arm(cell: Cell, context: Context) -> Arm:
-    """The arm of a cell, by those of its axes that it has.
-
-    Raises:
-        Skip: If this machine can't do it.
-    """
-    way = str(cell.get("way", CALIBRATED))
+    """The arm of a cell, by those of its axes that it has; `Skip` if this machine can't do it."""
+    way, region = str(cell.get("way", CALIBRATED)), None
     if way.startswith(AS_PUBLISHED):
         return _published_arm(cell, context)
+    if cell.get("memory") == REGION:
+        if REGION not in context.legend:
+            raise Skip(NO_REGION)
+        path, offset, length = context.legend[REGION].rsplit(":", 2)
+        region = Path(path), int(offset), int(length)
     # `calibrated, cold` has the state in the way.
     state = way.removeprefix(CALIBRATED).removeprefix(", ")
     return copy(
@@ -65,7 +70,7 @@ def copy_arm(cell: Cell, context: Context) -> Arm:
             "target": cell.get("memory", "heap"),
             "seed": context.seed,
             "folder": context.folder,
-            "region": _region(cell, context.legend),
+            "region": region,
         }
     )
 
@@ -82,27 +87,6 @@ def arm_by(
     return arm
 
 
-def curves(
-    x: str, series: str, title: str, where: Cell | None = None, *, panels: str = ""
-) -> Chart:
-    """A chart of payload MB/s with logarithmic axes."""
-    return Chart(x, series, "MB/s", title, panels, where or {}, log_x=True, log_y=True)
-
-
-def _region(cell: Cell, legend: Mapping[str, str]) -> tuple[Path, int, int] | None:
-    """Path, offset and length of the region that a cell names; None where it names none.
-
-    Raises:
-        Skip: If it names one and the run was given none.
-    """
-    if cell.get("memory") != REGION:
-        return None
-    if REGION not in legend:
-        raise Skip(NO_REGION)
-    path, offset, length = legend[REGION].rsplit(":", 2)
-    return Path(path), int(offset), int(length)
-
-
 def published_copies(
     name: str,
     figure: str,
@@ -113,16 +97,9 @@ def published_copies(
     sizes: Collection[int] = SIZES,
     **wanted: str,
 ) -> Iterator[Published]:
-    """The rows of a published table of copies, each beside its stand-in here.
+    """The rows of a published table with wanted columns, each beside its stand-in here.
 
-    Args:
-        name: Of the table.
-        figure: The document's name for the figure.
-        at: Values of the cell here, beside length, threads and function.
-        note: The condition here.
-        is_drawn: Whether they stand in charts.
-        sizes: Lengths that are taken.
-        wanted: Columns with their values.
+    `at` are values of the cell here beside length, threads and function, and `note` its condition.
     """
     for row in table(name):
         size_bytes, threads = int(row["bytes"]), int(row["threads"])

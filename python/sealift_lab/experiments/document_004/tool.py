@@ -82,7 +82,6 @@ def run_tool(tool: Tool, number: int) -> Iterator[ToolLine]:
 
     Raises:
         WrongResultError: If something was copied wrong, or a region doesn't hold the pattern.
-        ValueError: If a number is out of range.
     """
     for size_bytes in LENGTHS[: tool.lengths]:
         arms: dict[str, Arm] = {}
@@ -107,22 +106,14 @@ def format_file(lines: Iterable[ToolLine]) -> str:
 
 
 def check_file(text: str) -> None:
-    """Refuses a text that is no file of the tool's; older ones have other units in their head.
-
-    Raises:
-        ValueError: With its first line and what would be right.
-    """
+    """Raises ValueError for no file of the tool's; older ones have other units in their head."""
     first, *_ = (*text.splitlines(), "")
     if not first.startswith(HEADER.partition(",")[0]):
         raise ValueError(f"line 1: {first!r} is no head of the tool's; right would be {HEADER!r}")
 
 
 def lines_of(rows: Iterable[Row]) -> list[ToolLine]:
-    """The rows of a run that are copies, as the tool would have named them.
-
-    Raises:
-        ValueError: If none of them is a copy.
-    """
+    """The rows of a run that are copies, as the tool would have named them; ValueError if none."""
     lines = [_line_of(row) for row in rows if row.cell.keys() >= NEEDED and not row.wrong]
     if not lines:
         raise ValueError(

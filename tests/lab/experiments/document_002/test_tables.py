@@ -18,10 +18,10 @@ Compute = Callable[[str], Results]
 def test_the_kept_run_is_computed_again(
     experiment: Experiment, computed: Compute, kept: Mapping[str, Results]
 ) -> None:
-    before, now = kept[experiment.name].reports, computed(experiment.id).reports
-    assert [each.cell for each in now] == [each.cell for each in before]
-    assert [each.skipped for each in now] == [each.skipped for each in before]
-    for one, other in zip(now, before, strict=True):
+    before = {frozenset(each.cell.items()): each for each in kept[experiment.name].reports}
+    for one in computed(experiment.id).reports:
+        other = before[frozenset(one.cell.items())]
+        assert one.skipped == other.skipped
         # The cost model has learnt otherwise since; its loads are tested on their own.
         if other.cell.get("question") in BY_COST_MODEL:
             continue

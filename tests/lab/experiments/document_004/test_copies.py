@@ -59,20 +59,14 @@ def wheres(published: Published) -> list[Cell]:
     raise AssertionError(published.here)
 
 
-def test_published_points_are_drawn_once_each() -> None:
-    def drawn(experiment: Experiment) -> int:
-        return sum(bool(each.series) for each in experiment.published(NOTHING))
+def test_published_points_are_drawn_once_each_and_files_beside_the_published_way() -> None:
+    def published(experiment: Experiment) -> list[Published]:
+        return [*experiment.published(NOTHING)]
 
-    assert drawn(comparisons.BY_THREADS) == 69
-    assert drawn(comparisons.EXAMPLE) == 12
-
-
-def test_the_tools_own_files_stand_beside_the_published_way_at_every_length() -> None:
+    by_threads, example = published(comparisons.BY_THREADS), published(comparisons.EXAMPLE)
+    assert [sum(bool(each.series) for each in some) for some in (by_threads, example)] == [69, 12]
     file = [
-        each
-        for experiment in (comparisons.EXAMPLE, comparisons.BY_LENGTH)
-        for each in experiment.published(NOTHING)
-        if each.figure == "004-R2"
+        each for each in (*example, *published(comparisons.BY_LENGTH)) if each.figure == "004-R2"
     ]
     # Four rows that the document prints, and the heap's of its authors' file of 5 runs.
     assert len(file) == 4 + 36
