@@ -22,46 +22,84 @@ from sealift_lab.run.folder import Run
 
 @dataclass(frozen=True)
 class Payoff:
-    """A card beside the best device of this machine, under the same load.
-
-    Attributes:
-        rate_per_s: Of the load, or a million messages a second.
-        count: How many cards the rate takes.
-        times: How many times as long as the real device it takes for a batch of that one's size.
-        earlier: From how many messages a batch on it is done earlier than the real device.
-        cores_freed: Cores that the cards free at the rate; below 0 where they cost more.
-        cores_freed_most: Cores that one card frees with all the messages it can do; 0 for none.
-        frees_core_at_per_s: From how many messages a second on one card frees a core, in the
-            largest batches; None for never.
-        price: Of the cards; None where the description has none.
-        core_price: Price of a core from which on the cards pay; None for none at all.
-        pays: Whether they pay at the given price of a core; None where either is unknown.
-    """
+    """A card beside the best device of this machine, under the same load."""
 
     card: Candidate
     real: Candidate
-    rate_per_s: float
-    count: int
-    times: float
-    earlier: BreakEven
-    cores_freed: float
-    cores_freed_most: float
-    frees_core_at_per_s: float | None
-    price: float | None
-    core_price: float | None
-    pays: bool | None
+    demand: Demand
 
     @property
     def described(self) -> Card:
         """The description of the card."""
-        card = self.card.device.card
-        assert card is not None, "only cards are compared so"
-        return card
+        if self.card.device.card is None:
+            raise ValueError(f"{self.card.name} is no card; right would be a projected device")
+        return self.card.device.card
+
+    @property
+    def rate_per_s(self) -> float:
+        """Of the load, or a million messages a second."""
+        return self.demand.rate_per_s or PER_MILLION
+
+    @property
+    def count(self) -> int:
+        """How many cards the rate takes."""
+        return math.ceil(self.rate_per_s / self.card.used.batch.per_s.value)
+
+    @property
+    def earlier(self) -> BreakEven:
+        """From how many messages a batch on it is done earlier than the real device."""
+        return break_even(self._message_ns, self.real.used.batch.host_ns, BATCH_MAX)
+
+    @property
+    def times(self) -> float:
+        """How many times as long as the real device it takes for a batch of that one's size."""
+        batch = self.real.used.batch
+        return self._message_ns(batch.messages) / batch.host_ns.value
+
+    @property
+    def cores_freed(self) -> float:
+        """Cores that the cards free at the rate; below 0 where they cost more."""
+        saved_ns = self.real.used.batch.host_ns.value - self.card.used.batch.host_ns.value
+        return saved_ns * self.rate_per_s / 1e9
+
+    @property
+    def cores_freed_most(self) -> float:
+        """Cores that one card frees with all the messages it can do; 0 for none."""
+        real, card = self.real.device.largest, self.card.device.largest
+        return max(0.0, (real.host_ns.value - card.host_ns.value) * card.per_s.value / 1e9)
+
+    @property
+    def frees_core_at_per_s(self) -> float | None:
+        """From how many messages a second on one card frees a core; None for never."""
+        able_per_s = self.card.device.largest.per_s.value
+        return able_per_s / self.cores_freed_most if self.cores_freed_most >= 1 else None
+
+    @property
+    def price(self) -> float | None:
+        """Of the cards; None where the description has none."""
+        return None if self.described.price is None else self.described.price * self.count
+
+    @property
+    def core_price(self) -> float | None:
+        """Price of a core from which on the cards pay; None for none at all."""
+        is_known = self.price is not None and self.cores_freed > 0
+        return self.price / self.cores_freed if self.price is not None and is_known else None
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether they pay at the given price of a core; None where either is unknown."""
+        if self.demand.core_price is None or self.price is None:
+            return None
+        return self.core_price is not None and self.demand.core_price >= self.core_price
 
     @property
     def is_needed(self) -> bool:
         """Whether no real device meets the demand, and the card does."""
         return self.real.used.state is not State.MEETS and self.card.used.state is State.MEETS
+
+    def _message_ns(self, messages: int) -> float:
+        size = round(self.real.device.message_bytes)
+        return self.described.predict(messages, size).batch_ns / messages
 
 
 @dataclass(frozen=True)
@@ -69,13 +107,10 @@ class Advice:
     """What a load of one's own takes on each device.
 
     Attributes:
-        run: Where the measured figures come from.
         results: Rows of the devices that count, one's own messages first, and all reports.
         work: The messages, as values of the axes `WORK`.
-        lengths: Of the messages, as measured.
         candidates: By rank the devices that were measured, then cards; none where nothing was
             measured.
-        payoffs: Of each card.
         left_out: Devices that were not measured or don't count, with the reason.
         about: A caveat on the messages, or "".
     """
@@ -106,15 +141,7 @@ def advise(
     about: str = "",
     latency: Latency = batch_ns_p99,
 ) -> Advice:
-    """What a run on messages of one's own allows to say of a load.
-
-    Args:
-        run: A run folder.
-        results: What was found of each of its experiments.
-        demand: The load.
-        cards: Descriptions of devices that are not here.
-        about: A caveat on the messages.
-        latency: Simulates how long batches wait.
+    """What a run on messages of one's own allows to say of a load, with a caveat on them.
 
     Raises:
         ValueError: If the run measured no messages of one's own, or not in such batches.
@@ -165,50 +192,9 @@ def advise(
         lengths=lengths,
         demand=demand,
         candidates=ranked,
-        payoffs=tuple(payoff(c, ranked[0], demand) for c in ranked if c.is_projected),
+        payoffs=tuple(Payoff(c, ranked[0], demand) for c in ranked if c.is_projected),
         left_out=left_out,
         about=about,
-    )
-
-
-def payoff(card: Candidate, real: Candidate, demand: Demand) -> Payoff:
-    """Sets a projected device against the best real one under the same load.
-
-    Raises:
-        ValueError: If `card` was not projected from one.
-    """
-    described = card.device.card
-    if described is None:
-        raise ValueError(f"{card.device.name} is no card; right would be a projected device")
-    rate = demand.rate_per_s or PER_MILLION
-    count = math.ceil(rate / card.used.batch.per_s.value)
-    freed = (real.used.batch.host_ns.value - card.used.batch.host_ns.value) * rate / 1e9
-    largest, able_per_s = card.device.largest, card.device.largest.per_s.value
-    saved_ns = real.device.largest.host_ns.value - largest.host_ns.value
-    core_at_per_s = 1e9 / saved_ns if saved_ns > 0 else math.inf
-    size, at = round(real.device.message_bytes), real.used.batch
-    price = None if described.price is None else described.price * count
-    pays_from = price / freed if price is not None and freed > 0 else None
-    pays = None
-    if demand.core_price is not None and price is not None:
-        pays = pays_from is not None and demand.core_price >= pays_from
-
-    def message_ns(messages: int) -> float:
-        return described.predict(messages, size).batch_ns / messages
-
-    return Payoff(
-        card=card,
-        real=real,
-        rate_per_s=rate,
-        count=count,
-        times=message_ns(at.messages) / at.host_ns.value,
-        earlier=break_even(message_ns, at.host_ns, BATCH_MAX),
-        cores_freed=freed,
-        cores_freed_most=max(0.0, saved_ns * able_per_s / 1e9),
-        frees_core_at_per_s=core_at_per_s if core_at_per_s <= able_per_s else None,
-        price=price,
-        core_price=pays_from,
-        pays=pays,
     )
 
 

@@ -14,7 +14,6 @@ class Batch:
     """A device with messages that come in batches of one size.
 
     Attributes:
-        messages: In a batch.
         batch_ns: From handing over a batch to its results, on an idle device.
         host_ns: Time of this machine's processors for each message.
         per_s: Messages a second at most.
@@ -77,14 +76,9 @@ class Device:
 def measured(
     name: str, own: Sequence[Row], rows: Sequence[Row], threads: int, lengths: Lengths
 ) -> Device:
-    """A device that was measured, on so many threads, each of whose processor time counts.
+    """A device that was measured on so many threads, each of whose processor time counts.
 
-    Args:
-        name: Of the device.
-        own: Its rows of one's own messages.
-        rows: All its rows; other sizes tell the cost of a byte.
-        threads: How many worked.
-        lengths: Of one's own messages.
+    `own` are its rows of one's own messages; all its rows, of other sizes, tell the cost of a byte.
     """
     points = [
         BatchTime(batch, row.payload_bytes, row.time.value * threads * batch)

@@ -46,12 +46,10 @@ class Answer:
     """The first screen.
 
     Attributes:
-        question: What it answers.
         advice: What to do, in a few words.
         lead: The figure in words: `2.39× AWS-LC [2.33–2.46]`; where nobody won, the whole claim.
         headline: The claim behind `lead`; None where there is no single one.
         basis: The work that headline and bars are about, in words.
-        bars: The fastest first.
         remarks: What it was measured on, then reasons for care.
     """
 
@@ -197,9 +195,10 @@ def _over_all(found: Answer, works: Sequence[_Work]) -> Answer:
         f"{name_of(w.winner.subject, planned.names)} fastest" if w.winner else _advice(w).lower()
         for w in works
     ]
-    counts = ", ".join(f"{each} in {many}" for each, many in Counter(outcomes).most_common())
+    most = Counter(outcomes).most_common()
+    counts = ", ".join(f"{each} in {many} of {len(works)}" for each, many in most)
     if len(winners) < 2:
-        return replace(found, basis=f"{found.basis}; of all {len(works)}: {counts}")
+        return replace(found, basis=f"{found.basis}; {counts}")
     axes = [name for name in varied_axes(planned) if name != planned.compare] or ["work"]
     titles = [axis_title(planned, name).partition(",")[0] for name in axes]
     return replace(

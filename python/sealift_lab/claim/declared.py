@@ -5,18 +5,17 @@ where the caller has loaded them, and else as the run that measured them stored 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, get_type_hints
 
 import msgspec
 
-from sealift_lab.claim.published import Pair, evaluate, published_claim
+from sealift_lab.claim.published import Pair, compare_published
 from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import times
 from sealift_lab.model.experiment import Experiment, Line
 from sealift_lab.model.published import Missing, Published
-from sealift_lab.model.results import Estimate, Results
+from sealift_lab.model.results import Claim, Results
 from sealift_lab.model.run import PUBLISHED, PlannedExperiment
 from sealift_lab.run.folder import Run
 
@@ -28,9 +27,13 @@ def published(
     pairs: list[Pair] = []
     problems = []
     for planned in run.plan.experiments:
+        found = results[planned.name]
         try:
-            figures = _figures(run, planned, results[planned.name], loaded)
-            pairs += [(each, published_claim(each, here, planned.name)) for each, here in figures]
+            if experiment := _find(planned, loaded):
+                figures = experiment.published(found)
+                pairs += compare_published(figures, found, partial(times, run), planned.name)
+            else:
+                pairs += _stored(run, planned).pairs
         except Exception as error:
             why = str(error) if str(error) == OTHER_AXES else f"{type(error).__name__}: {error}"
             problems.append(f"{planned.name} can't be compared with what was published: {why}")
@@ -52,17 +55,16 @@ def encode_declared(
     run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment]
 ) -> bytes:
     """What experiments of one's own publish and draw, as the file `PUBLISHED` of a run's folder."""
-    stored = {}
-    for planned in run.plan.experiments:
-        found = results[planned.name]
-        if planned.file is not None:
-            beside = lines(run, planned, found, loaded)
-            try:
-                figures = _figures(run, planned, found, loaded)
-            except Exception:
-                figures = []
-            plain = [({**asdict(each), "here": None}, here) for each, here in figures]
-            stored[planned.name] = _Declared(plain, beside)
+    pairs, _ = published(run, results, loaded)
+    plain = [(replace(each, here=Missing("stored by its run")), claim) for each, claim in pairs]
+    stored = {
+        planned.name: {
+            "pairs": [pair for pair in plain if pair[1].experiment == planned.name],
+            "lines": lines(run, planned, results[planned.name], loaded),
+        }
+        for planned in run.plan.experiments
+        if planned.file is not None
+    }
     return msgspec.json.encode(stored)
 
 
@@ -88,36 +90,21 @@ def declared(planned: PlannedExperiment) -> PlannedExperiment:
 
 
 @dataclass(frozen=True)
-class _Declared:
-    """Published figures as plain values, each with the same of the run, or why there is none."""
+class _StoredFigure(Published):
+    """A published figure without the expression of the same in the run."""
 
-    figures: Sequence[tuple[Mapping[str, Any], Estimate | str]] = ()
+    here: Missing
+
+
+@dataclass(frozen=True)
+class _Stored:
+    pairs: Sequence[tuple[_StoredFigure, Claim]] = ()
     lines: Sequence[Line] = ()
 
 
-def _figures(
-    run: Run, planned: PlannedExperiment, results: Results, loaded: Sequence[Experiment]
-) -> list[tuple[Published, Estimate | str]]:
-    """The published figures of an experiment, each with the same of the run."""
-    if experiment := _find(planned, loaded):
-        ratio = partial(times, run)
-        return [(e, evaluate(e.here, results, ratio)) for e in experiment.published(results)]
-    kinds = {name: kind for name, kind in get_type_hints(Published).items() if name != "here"}
-    return [
-        (
-            Published(
-                **{name: msgspec.convert(plain.get(name), kind) for name, kind in kinds.items()},
-                here=Missing("stored by its run"),
-            ),
-            here,
-        )
-        for plain, here in _stored(run, planned).figures
-    ]
-
-
-def _stored(run: Run, planned: PlannedExperiment) -> _Declared:
-    stored = run.stored(PUBLISHED, dict[str, _Declared]) if planned.file is not None else None
-    return (stored or {}).get(planned.name, _Declared())
+def _stored(run: Run, planned: PlannedExperiment) -> _Stored:
+    stored = run.stored(PUBLISHED, dict[str, _Stored]) if planned.file is not None else None
+    return (stored or {}).get(planned.name, _Stored())
 
 
 def _find(planned: PlannedExperiment, loaded: Sequence[Experiment]) -> Experiment | None:
@@ -129,8 +116,7 @@ def _find(planned: PlannedExperiment, loaded: Sequence[Experiment]) -> Experimen
     own = [each for each in loaded if each.name == planned.name]
     known = own if own or planned.file is not None else registry.all_experiments()
     experiment = next((each for each in known if each.name == planned.name), None)
-    axes = [{axis.name for axis in each.axes} for each in (planned, experiment or planned)]
-    if axes[0] != axes[1]:
+    if experiment and {axis.name for axis in planned.axes} != {a.name for a in experiment.axes}:
         raise ValueError(OTHER_AXES)
     return experiment
 

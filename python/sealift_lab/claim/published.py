@@ -105,13 +105,7 @@ def document_of(published: Published) -> str:
 
 
 def evaluate(figure: Figure, results: Results, ratio: Ratio) -> Estimate | str:
-    """A figure of a run in its own unit, or the reason why the run doesn't have it.
-
-    Args:
-        figure: The expression.
-        results: What the run found of the experiment.
-        ratio: For rows that no row of `results` compares.
-    """
+    """A figure of a run in its own unit, or the reason why the run doesn't have it."""
     try:
         return _evaluate(figure, results, ratio)
     except _NoFigureError as error:

@@ -25,14 +25,7 @@ from sealift_lab.model.units import format_ns, rate_unit, scale_of
 
 @dataclass(frozen=True)
 class Point:
-    """A figure at its place in a chart.
-
-    Attributes:
-        x: The value of the axis along the chart; None for a line across.
-        label: That value in words, as are `series` and `panel`.
-        panel: The small chart that it stands in; "" where there is one.
-        figure: In the unit of the chart.
-    """
+    """A figure at its place in a chart; `x` is None for a line across, texts are for readers."""
 
     x: Value | None
     label: str
@@ -50,14 +43,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart, drawn.
-
-    Attributes:
-        title: What it shows.
-        unit: Of its figures, in words.
-        series: Colour of each by name, and whether its line is broken, for a legend.
-        panels: SVG by title; "" is the title of a single one.
-    """
+    """A chart: SVG by the title of each panel, and colours of a legend, with what is broken."""
 
     title: str
     unit: str
@@ -76,13 +62,8 @@ def draw(
 ) -> Drawing | None:
     """Draws a chart of one experiment; None where nothing is there to be drawn.
 
-    Args:
-        planned: Names of axes and values.
-        results: What was found of it.
-        chart: What is drawn along what.
-        lines: What is drawn beside it.
-        printed: Published figures; those that name a series are drawn, too.
-        has_legend: Whether each panel explains its colours itself, as a file of its own does.
+    Beside it stand lines, and published figures that name a series. With `has_legend` each panel
+    explains its colours itself, as a file of its own does.
     """
     found = [*points(planned, results, chart)]
     places = {point.x for point in found if point.x is not None}
@@ -112,11 +93,7 @@ def draw(
 
 
 def picture(planned: PlannedExperiment, results: Results, chart: Chart) -> str:
-    """The first panel of a chart as a file of its own, for light and dark pages.
-
-    Raises:
-        ValueError: If nothing is there to be drawn.
-    """
+    """The first panel of a chart as a file of its own, for light and dark pages."""
     drawing = draw(planned, results, chart, has_legend=True)
     if drawing is None:
         raise ValueError(f"{planned.name}: nothing of the chart {chart.title!r} was measured")

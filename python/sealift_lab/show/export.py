@@ -49,19 +49,13 @@ def encode(frame: pl.DataFrame, form: str) -> bytes:
 
 
 def form_of(path: Path | None) -> str:
-    """The form that the name of a file asks for; CSV where it asks for none.
-
-    Raises:
-        ValueError: If it ends in another form's name.
-    """
+    """The form that the name of a file asks for; CSV where it asks for none."""
     if path is None or path.suffix in ("", ".txt"):
         return "csv"
     form = path.suffix.removeprefix(".").casefold()
     if form not in FORMS:
-        ends = ", ".join(f".{each}" for each in FORMS)
-        raise ValueError(
-            f"{path.name!r} ends in no form; right would be one of {ends}, or --format"
-        )
+        right = f"right would be one of {', '.join(f'.{each}' for each in FORMS)}, or --format"
+        raise ValueError(f"{path.name!r} ends in no form; {right}")
     return form
 
 

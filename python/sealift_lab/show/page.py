@@ -23,14 +23,7 @@ from sealift_lab.show.tables import counts_table, experiment_table, published_ta
 
 
 def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] = ()) -> str:
-    """The page of a run, as HTML.
-
-    Args:
-        run: The run folder.
-        results: What was found of each of its experiments.
-        loaded: Experiments of one's own; without them their published figures are those that the
-            run stored.
-    """
+    """The page of a run, as HTML; of experiments that aren't `loaded` with what the run stored."""
     first, planned = answer(run, results), plans(run)
     pairs, problems = published(run, results, loaded)
     documents = dict.fromkeys(document_of(each) for each, _ in pairs)

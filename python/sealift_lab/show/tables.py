@@ -26,14 +26,7 @@ from sealift_lab.run.folder import Run
 
 @dataclass(frozen=True)
 class Table:
-    """Columns side by side.
-
-    Attributes:
-        columns: Titles.
-        rows: Texts, as many as columns.
-        numbers: Places of the columns that are set to the right.
-        marks: Of each row its verdict in one word, or "": what styles it.
-    """
+    """Texts in columns with titles; `numbers` are set to the right, a verdict marks each row."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]

@@ -14,12 +14,8 @@ from sealift_lab.show.tables import Table
 def answer_text(answer: Answer, links: Sequence[tuple[str, str]] = (), width: int = 80) -> Group:
     """The answer in at most 15 lines and 80 words; the page has all.
 
-    Remarks are left out from the last one on, and bars, until it fits.
-
-    Args:
-        answer: Of a run.
-        links: Where to go from here: a name with a path or a command.
-        width: In characters.
+    Remarks are left out from the last one on, and bars, until it fits. Links say where to go from
+    there: a name with a path or a command.
     """
     console = Console(width=width, color_system=None)
     for bars, remarks in FEWER:

@@ -6,7 +6,7 @@ import pytest
 from tests.lab.advise.made_load import BATCHES, at_once, card, device
 
 from sealift_lab._lab import Card
-from sealift_lab.advise.advice import Payoff, payoff
+from sealift_lab.advise.advice import Payoff
 from sealift_lab.advise.devices import Device, projected
 from sealift_lab.advise.load import Candidate, Demand, serve
 from sealift_lab.model.workload import Lengths
@@ -26,7 +26,7 @@ def found(
     real = served(device(), rate_per_s, p99_ns)
     lengths = Lengths.from_counts({128: 1})
     absent = served(projected(made, BATCHES, lengths), rate_per_s, p99_ns)
-    return payoff(absent, real, Demand(rate_per_s, core_price=core_price))
+    return Payoff(absent, real, Demand(rate_per_s, core_price=core_price))
 
 
 def test_a_card_that_is_quicker_a_message_is_back_earlier_from_the_batch_that_pays_its_way(
@@ -101,4 +101,4 @@ def test_a_card_is_needed_where_nothing_here_meets_the_demand(tmp_path: Path) ->
 def test_what_is_no_card_is_refused() -> None:
     real = served(device())
     with pytest.raises(ValueError, match="cpu is no card"):
-        payoff(real, real, Demand())
+        assert Payoff(real, real, Demand()).price

@@ -81,7 +81,7 @@ def test_what_a_users_experiment_published_is_stored_in_the_folder(a_run: Make) 
         run, planned, found["made-up"], loaded
     )
     assert page(elsewhere, results(elsewhere)) == page(run, found, loaded)
-    (run.path / "published.json").write_bytes(b'{"made-up": {"figures": [[{}, 1]]}}')
+    (run.path / "published.json").write_bytes(b'{"made-up": {"pairs": [[{}, 1]]}}')
     damaged = Run(run.path)
     (note,) = published(damaged, results(damaged))[1]
     assert "published.json" in note
@@ -102,11 +102,11 @@ def test_an_experiment_that_prefers_no_work_is_answered_over_all_of_it(a_run: Ma
     run = as_own(a_run({16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 100.0)}))
     alike = answer(run, results(run))
     assert alike.advice == "On the processor"
-    assert alike.basis == "16 B messages; of all 3: Kernels fastest in 2, no difference in 1"
+    assert alike.basis == "16 B messages; Kernels fastest in 2 of 3, no difference in 1 of 3"
     # It compares what it names, and nothing that this machine lacks.
     assert [bar.claim.subject for bar in alike.bars] == ["Kernels", "AWS-LC"]
     run = as_own(a_run({16: (100.0, 40.0), 1024: (50.0, 100.0)}, "other"))
     open_ended = answer(run, results(run))
     assert open_ended.advice == "It depends on message size"
-    assert open_ended.lead == "Kernels fastest in 1, AWS-LC fastest in 1"
+    assert open_ended.lead == "Kernels fastest in 1 of 2, AWS-LC fastest in 1 of 2"
     assert not any(bar.is_winner for bar in open_ended.bars)
