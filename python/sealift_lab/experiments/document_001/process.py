@@ -177,9 +177,9 @@ def acquire(condition: str) -> _lab.Held:
     # All but the first fill as much.
     if condition in conditions.MEMORY[1:]:
         check_memory(512 << 20)
-    if foreign := FOREIGN.get(condition):
-        foreign()
-    held = _lab.Held("nothing" if foreign else NATIVE.get(condition, condition))
+    if condition in FOREIGN:
+        FOREIGN[condition]()
+    held = _lab.Held(NATIVE.get(condition, condition))
     if condition == conditions.FREED:
         held.release()
     return held
@@ -230,14 +230,10 @@ def _library(advice: str, *names: str) -> ctypes.CDLL:
 # As a native reader's, without pages: the file is in memory.
 COUNTS = ("sequences_checked", "major_faults", "minor_faults", "voluntary_switches")
 NATIVE = {
-    conditions.NONE: "nothing",
-    conditions.FREED: conditions.RANK,
-    conditions.LOADED: conditions.RANK,
+    **dict.fromkeys((conditions.NONE, conditions.CUDA, conditions.REAL_RANK), "nothing"),
+    **dict.fromkeys((conditions.FREED, conditions.LOADED), conditions.RANK),
 }
-FOREIGN: Mapping[str, Callable[[], object]] = {
-    conditions.CUDA: _cuda_context,
-    conditions.REAL_RANK: _pim_rank,
-}
+FOREIGN = {conditions.CUDA: _cuda_context, conditions.REAL_RANK: _pim_rank}
 PR_SET_PDEATHSIG = 1
 
 if __name__ == "__main__":
