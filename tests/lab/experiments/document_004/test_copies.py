@@ -1,10 +1,11 @@
 """Document 004's copies: cells, arms, and the published figures beside one row each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.lab.experiments.document_003.made_results import results as made
 
 from sealift_lab.experiments.document_004 import EXPERIMENTS, ceiling, comparisons, copies
 from sealift_lab.experiments.document_004.copies import copy_arm
@@ -13,14 +14,9 @@ from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.published import Published, Rate, Scaled, Times
 from sealift_lab.model.results import Results
 
-Make = Callable[..., Results]
 FULL = Scope(quick=False, cores=2, devices=("library", "cpu"))
 NAMED = replace(FULL, memories=("region",))
 NOTHING = Results((), ())
-
-
-def cells_of(experiment: Experiment, scope: Scope) -> list[Cell]:
-    return [cell for group in experiment.groups(scope) for cell in group]
 
 
 def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() -> None:
@@ -134,9 +130,9 @@ def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
     assert contents[4_096:] != bytes(4_096)
 
 
-def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly(make: Make) -> None:
+def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly() -> None:
     speeds = {"copy past the caches": 10_000.0, "read, words": 15_000.0}
-    results = make(ceiling.EXPERIMENT, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0))
+    results = made(ceiling.EXPERIMENT, FULL, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0))
     (limit,) = ceiling.EXPERIMENT.published(results)
     assert isinstance(limit.here, Scaled)
     assert isinstance(limit.here.figure, Rate)
@@ -144,8 +140,9 @@ def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly(make: Make) 
     assert limit.here.factor == 2, "a copy moves its payload twice"
     assert limit.value == pytest.approx(23_460)
     assert ceiling.share_of_ceiling(results, 1) == pytest.approx(0.8)
-    fast = make(
+    fast = made(
         ceiling.EXPERIMENT,
+        FULL,
         lambda cell: 90_000.0 if cell["kernel"] == ceiling.OURS else 5_000.0,
     )
     assert ceiling.share_of_ceiling(fast, 1) == 1.0, "its own traffic is the least that it may be"
@@ -153,17 +150,21 @@ def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly(make: Make) 
 
 
 def test_costs_are_stored_only_where_every_length_was_measured(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caches = tmp_path / "caches"
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
     experiment = comparisons.BY_LENGTH
-    whole = make(experiment, lambda _: 10_000.0)
+    whole = made(experiment, FULL, lambda _: 10_000.0)
     lacking = Results([row for row in whole.rows if row.cell["size_bytes"] != 4_194_304], ())
+    few = Results([replace(row, blocks=2) for row in whole.rows], ())
     for results, why in (
         (lacking, "3 right blocks are needed of 4,194,304 bytes from memory"),
-        (make(experiment, lambda _: 10_000.0, blocks=2), "3 right blocks are needed of 16 bytes"),
-        (make(experiment, lambda _: 1e-300), "not stored for cards: a copy of 16 bytes takes"),
+        (few, "3 right blocks are needed of 16 bytes"),
+        (
+            made(experiment, FULL, lambda _: 1e-300),
+            "not stored for cards: a copy of 16 bytes takes",
+        ),
     ):
         assert why in experiment.on_finish(results)
     assert experiment.on_finish(NOTHING) == ""

@@ -1,8 +1,8 @@
 """The published copy tool: its file, and its experiments."""
 
-from collections.abc import Callable
-
 import pytest
+from tests.lab.experiments.document_003.made_results import FULL
+from tests.lab.experiments.document_003.made_results import results as made
 
 from sealift_lab.experiments.document_004 import comparisons
 from sealift_lab.experiments.document_004.tool import (
@@ -15,9 +15,7 @@ from sealift_lab.experiments.document_004.tool import (
     lines_of,
     run_tool,
 )
-from sealift_lab.model.results import Estimate, Results
-
-Make = Callable[..., Results]
+from sealift_lab.model.results import Estimate
 
 
 def test_lines_are_written_as_the_documents_own_and_small_figures_are_not_lost() -> None:
@@ -39,14 +37,14 @@ def test_a_file_of_another_kind_is_refused_with_its_head() -> None:
             check_file(text)
 
 
-def test_rows_of_a_run_become_lines_with_the_axes_that_the_tool_lacks(make: Make) -> None:
-    results = make(comparisons.BY_LENGTH, lambda _: 12_345.0)
+def test_rows_of_a_run_become_lines_with_the_axes_that_the_tool_lacks() -> None:
+    results = made(comparisons.BY_LENGTH, FULL, lambda _: 12_345.0)
     (row,) = results.select(size_bytes=4_096, function="ours", state="cold")
     (line,) = lines_of([row])
     named = "App writes to host-heap cold calibrated"
     assert line.gb_per_s is not None
     assert line.gb_per_s.value == pytest.approx(12.345)
-    assert line == ToolLine(named, 4_096, "ours_memcpy", line.gb_per_s, 60, 0)
+    assert line == ToolLine(named, 4_096, "ours_memcpy", line.gb_per_s, 30, 0)
     with pytest.raises(ValueError, match="no row of this run is a copy"):
         lines_of([])
 
