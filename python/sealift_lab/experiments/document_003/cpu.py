@@ -25,7 +25,7 @@ from sealift_lab.measure.crypto import (
 from sealift_lab.measure.native import primitive
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Scaled, Times, table
+from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Scaled, Times
 from sealift_lab.model.results import Results
 from sealift_lab.model.workload import FRESH_KEYS, ONE_KEY
 
@@ -121,10 +121,9 @@ def _cells_of_sets(scope: Scope) -> Iterator[Cell]:
 
 def _published_sets(results: Results) -> Iterator[Published]:
     """All nine values, what each CPU gained by its threads, and two generations."""
-    rows = table("003-T4-cpu-generations")
-    every = {row["cpu"]: row for row in rows if row["test"] == EVERY}
+    every = {row["cpu"]: row for row in tables.CPUS if row["test"] == EVERY}
     for work in messages.DOCUMENT_WORK:
-        yield from (_value_of_sets(row, work) for row in rows)
+        yield from (_value_of_sets(row, work) for row in tables.CPUS)
         code = {"device": TABLE_CODE, **work}
         all_threads, one = {**code, **A_THREAD_A_CORE}, {**code, "threads": 1}
         counts = (int(row.cell["threads"]) for row in results.select(**all_threads))

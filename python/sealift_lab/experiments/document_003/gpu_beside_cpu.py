@@ -12,32 +12,12 @@ from functools import partial
 
 from sealift_lab.experiments.device_names import ADVICE
 from sealift_lab.experiments.document_003 import tables
-from sealift_lab.experiments.document_003.gpus import cells
-from sealift_lab.experiments.document_003.gpus.cells import (
-    AS_PUBLISHED,
-    BY_CODE,
-    CORE_THREADS,
-    HOST,
-    OURS,
-    PARTITIONED,
-    PROCESSOR,
-    REPLICATED,
-    RESIDENT,
-    WORKLOAD,
-    core_count,
-    cores_text,
-)
-from sealift_lab.experiments.document_003.gpus.limits import (
-    BLOCK_THREADS,
-    GPUS,
-    MESSAGES,
-    THREAD_MESSAGES,
-    Grid,
-    message_ns,
-)
+from sealift_lab.experiments.document_003.gpus import cells, limits
+from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, HOST, OURS, RESIDENT
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times, table
+from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
 from sealift_lab.model.results import Origin, Results
 
 
@@ -55,8 +35,8 @@ def _core_cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
     device = cells.device_of(scope)
-    for code in CORE_THREADS:
-        for name in (cores_text(BY_CODE[code], 1), _core_text(device, code)):
+    for code in cells.CORE_THREADS:
+        for name in (cells.cores_text(cells.BY_CODE[code], 1), _core_text(device, code)):
             yield _cell(name, code, RESIDENT)
 
 
@@ -66,14 +46,14 @@ def _cells(scope: Scope) -> Iterator[Cell]:
         return
     device, cores = cells.device_of(scope), scope.cores
     units, every = cells.units_of(device, cores), [cores]
-    each = whole_shares(THREAD_MESSAGES, cores)
-    resident = whole_shares(FEWER if device == PROCESSOR else MANY, cores)
+    each = whole_shares(limits.THREAD_MESSAGES, cores)
+    resident = whole_shares(FEWER if device == cells.PROCESSOR else MANY, cores)
     for code, mode, data, batch, counts in (
-        (AS_PUBLISHED, REPLICATED, RESIDENT, each, every),
-        (OURS, PARTITIONED, RESIDENT, resident, every),
-        *((OURS, PARTITIONED, HOST, batch, core_counts(cores, batch)) for batch in BATCHES),
+        (AS_PUBLISHED, cells.REPLICATED, RESIDENT, each, every),
+        (OURS, cells.PARTITIONED, RESIDENT, resident, every),
+        *((OURS, cells.PARTITIONED, HOST, batch, core_counts(cores, batch)) for batch in BATCHES),
     ):
-        for name in (*(cores_text(BY_CODE[code], count) for count in counts), device):
+        for name in (*(cells.cores_text(cells.BY_CODE[code], count) for count in counts), device):
             yield {**_cell(name, code, data), "mode": mode, "units": units, "batch": batch}
 
 
@@ -81,7 +61,7 @@ def _cell(device: str, code: str, data: str) -> Cell:
     return {
         "code": code,
         "data": data,
-        "message_bytes": MESSAGES.text_bytes,
+        "message_bytes": limits.MESSAGES.text_bytes,
         "device": device,
     }
 
@@ -93,11 +73,11 @@ def _core_text(device: str, code: str) -> str:
 
 def _core_published(results: Results) -> Iterator[Published]:
     core, thread = CORE_ROWS[CPU], CORE_ROWS[GPU]
-    of_core = {"device": cores_text(BY_CODE[AS_PUBLISHED], 1)}
+    of_core = {"device": cells.cores_text(cells.BY_CODE[AS_PUBLISHED], 1)}
     of_gpu = {"device": cells.device_in(results, code=AS_PUBLISHED)}
     speed, what = partial(tables.speed, "003-F9"), "one thread of i7-12700H"
-    yield speed(what, core, Rate(of_core), f"table code on one core; {WORKLOAD}")
-    what, note = "one thread of RTX 4070", f"the published program, one thread; {WORKLOAD}"
+    yield speed(what, core, Rate(of_core), f"table code on one core; {cells.WORKLOAD}")
+    what, note = "one thread of RTX 4070", f"the published program, one thread; {cells.WORKLOAD}"
     yield speed(what, thread, cells.of_a_gpu(results, Rate(of_gpu), **of_gpu), note)
     yield tables.claim(
         "003-F9",
@@ -114,7 +94,7 @@ def _published(results: Results) -> Iterator[Published]:
     gpu, cores, vendor = map(tables.mb_per_s, (ALL_ROWS[GPU], *CPU_ROWS))
     device: Cell = {"device": cells.device_in(results)}
     alone: Cell = {"batch": 1, "data": HOST}
-    latency = Times({**alone, "device": cores_text("cpu", 1)}, {**alone, **device})
+    latency = Times({**alone, "device": cells.cores_text("cpu", 1)}, {**alone, **device})
     yield tables.claim(
         "003-F10",
         "all of a GPU against all CPU cores",
@@ -123,11 +103,11 @@ def _published(results: Results) -> Iterator[Published]:
         cells.of_a_gpu(results, _against_cores(results), **device),
         "the published program on all of the GPU against table code on all cores; the document's "
         f"own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the vendor's library; "
-        f"{WORKLOAD}",
+        f"{cells.WORKLOAD}",
     )
     what = "a CPU core takes less for one message than a GPU"
     here = cells.of_a_gpu(results, latency, **device)
-    note = f"one message, handed over and waited for before the next, {HOST}; {WORKLOAD}"
+    note = f"one message, handed over and waited for before the next, {HOST}; {cells.WORKLOAD}"
     yield tables.claim("003-F10", what, "latency", Kind.SHAPE, here, note)
 
 
@@ -135,15 +115,15 @@ def _against_cores(results: Results) -> Figure:
     """The device against all cores, by the published program."""
     where = {"code": AS_PUBLISHED}
     for row in results.select(**where):
-        if core_count(str(row.cell["device"])):
+        if cells.core_count(str(row.cell["device"])):
             return Times({**row.cell, "device": cells.device_in(results)}, row.cell)
     return Missing(f"no cores beside it: {results.why_missing(**where)}")
 
 
 def _core_lines(_: Results) -> Sequence[Line]:
-    limits = (
+    lines = (
         cells.limit_line(gpu, code, Grid(1, threads), LIMIT_SERIES[code], {"device": name})
-        for code, threads in CORE_THREADS.items()
+        for code, threads in cells.CORE_THREADS.items()
         for gpu in GPUS
         for name in (_core_text(cells.published_name(gpu), code),)
     )
@@ -151,14 +131,14 @@ def _core_lines(_: Results) -> Sequence[Line]:
         cells.published_line("published", row, {"device": _core_text(name, AS_PUBLISHED)})
         for name, row in CORE_ROWS.items()
     )
-    return [*limits, *rows]
+    return [*lines, *rows]
 
 
 def _lines(_: Results) -> Iterator[Line]:
     """MB/s by device with data where they are worked; then ns a message by messages at once."""
     for code, series in LIMIT_SERIES.items():
         for gpu in GPUS:
-            grid = Grid(gpu.multiprocessors, BLOCK_THREADS)
+            grid = Grid(gpu.multiprocessors, limits.BLOCK_THREADS)
             at: Cell = {"device": cells.published_name(gpu)}
             yield cells.limit_line(gpu, code, grid, series, at)
     for row in (*CPU_ROWS, *ALL_ROWS.values()):
@@ -166,17 +146,16 @@ def _lines(_: Results) -> Iterator[Line]:
         yield cells.published_line(f"published, {row['test']}", row, at)
     for gpu in GPUS:
         for batch in sorted(BATCHES):
-            at, ns = {"data": HOST, "batch": batch}, message_ns(gpu, batch)
+            at, ns = {"data": HOST, "batch": batch}, limits.message_ns(gpu, batch)
             yield Line(f"{gpu.name} at least", "time", ns, Origin.PROJECTED, at)
     for row in CPU_ROWS:
-        ns = 1e9 * MESSAGES.text_bytes / (cells.MEGABYTE * tables.mb_per_s(row))
+        ns = 1e9 * limits.MESSAGES.text_bytes / (cells.MEGABYTE * tables.mb_per_s(row))
         series = f"published: {row['cpu']}, {row['test']}"
         yield Line(series, "time", ns, Origin.PUBLISHED, {"data": HOST})
 
 
 def _gpu_rows(test: str) -> Mapping[str, tables.Row]:
-    rows = table("003-T5-gpu-generations")
-    return {row["gpu"]: row for row in rows if row["test"] == test}
+    return {row["gpu"]: row for row in tables.GPUS if row["test"] == test}
 
 
 CPU, GPU = "i7-12700H", "RTX 4070 (2023)"

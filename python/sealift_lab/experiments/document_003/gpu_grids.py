@@ -11,43 +11,13 @@ from dataclasses import replace
 from functools import partial
 
 from sealift_lab.experiments.document_003 import tables
-from sealift_lab.experiments.document_003.gpus import cells
-from sealift_lab.experiments.document_003.gpus.cells import (
-    AS_PUBLISHED,
-    OURS,
-    PARTITIONED,
-    PROCESSOR,
-    REPLICATED,
-    RESIDENT,
-)
-from sealift_lab.experiments.document_003.gpus.limits import (
-    BLOCK_THREADS,
-    CAST,
-    DOCUMENT_GPU,
-    FLOAT,
-    GPUS,
-    INT,
-    LANES_AT_ONCE,
-    PROGRAMS,
-    Gpu,
-    Grid,
-    replicated,
-    types_speed,
-)
+from sealift_lab.experiments.document_003.gpus import cells, limits
+from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, OURS, PROCESSOR
+from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, Gpu, Grid
 from sealift_lab.measure.native import gpu_types
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
-from sealift_lab.model.published import (
-    Figure,
-    Kind,
-    Missing,
-    Number,
-    Published,
-    Rate,
-    Times,
-    table,
-    table_row,
-)
+from sealift_lab.model.published import Figure, Kind, Missing, Number, Published, Rate, Times
 from sealift_lab.model.results import Origin, Results
 
 Grids = Callable[[str, int], Iterable[Grid]]
@@ -66,7 +36,7 @@ def rounds(_: str, units: int) -> Iterator[Grid]:
     Between whole rounds lies a saw: a grid waits for the multiprocessors that have one more.
     """
     counts = [*(n for n in POWERS if n < units), *(units * n for n in range(1, ROUNDS + 1))]
-    return (Grid(blocks, BLOCK_THREADS) for blocks in counts)
+    return (Grid(blocks, limits.BLOCK_THREADS) for blocks in counts)
 
 
 def document_grids(_: str, units: int) -> Iterator[Grid]:
@@ -76,7 +46,7 @@ def document_grids(_: str, units: int) -> Iterator[Grid]:
 
 def one_and_all(_: str, units: int) -> tuple[Grid, Grid]:
     """One thread, and a block on each multiprocessor."""
-    return Grid(1, 1), Grid(units, BLOCK_THREADS)
+    return Grid(1, 1), Grid(units, limits.BLOCK_THREADS)
 
 
 def whole_rounds(line: Iterable[tuple[float, float]], round_places: float) -> Points:
@@ -104,8 +74,8 @@ def projected_line(gpu: Gpu, axis: str) -> Points:
     """The projected speed by the threads of one block, in powers of two, or by blocks."""
     if axis == "thread_blocks":
         grids = rounds(gpu.name, gpu.multiprocessors)
-        return [(grid.blocks, replicated(gpu, grid)) for grid in grids]
-    return [(threads, replicated(gpu, Grid(1, threads))) for threads in POWERS]
+        return [(grid.blocks, limits.replicated(gpu, grid)) for grid in grids]
+    return [(threads, limits.replicated(gpu, Grid(1, threads))) for threads in POWERS]
 
 
 def _cells(grids: Grids, *ways: tuple[str, str, str]) -> Callable[[Scope], Iterator[Cell]]:
@@ -132,7 +102,7 @@ def _limits(
     *axes: str,
     series: str = "{gpu.name} at most",
     ours: str = "{gpu.name} at most, Sealift's kernel",
-    gpus: Sequence[Gpu] = GPUS,
+    gpus: Sequence[Gpu] = limits.GPUS,
 ) -> Iterator[Line]:
     """Projected limits of the document's program and of Sealift's kernel, by these axes."""
     for code, name in ((AS_PUBLISHED, series), (OURS, ours)):
@@ -158,7 +128,7 @@ def _breaks(
         why: Which of the model's inputs put it there.
     """
     claim = partial(tables.claim, f"003-{claim_id[:2].upper()}")
-    printed = table_row("003-X1-claims", claim_id=claim_id)["unit"]
+    printed = tables.claim_row(claim_id=claim_id)["unit"]
     program, gpu = "the published program, replicated", DOCUMENT_GPU.name
 
     def published(results: Results) -> Sequence[Published]:
@@ -214,8 +184,8 @@ def _published_grids(results: Results) -> Iterator[Published]:
 
 def _published_generations(results: Results) -> Iterator[Published]:
     note = f"the published program, replicated; {cells.WORKLOAD}"
-    for row in table("003-T5-gpu-generations"):
-        threads = 1 if row["test"] == "Thread = 1" else BLOCK_THREADS
+    for row in tables.GPUS:
+        threads = 1 if row["test"] == "Thread = 1" else limits.BLOCK_THREADS
         where = {"threads_per_block": threads}
         what, series = f"{row['gpu']}, {row['test']}", f"published: {row['test']}"
         here = cells.of_a_gpu(results, Rate(where), **where)
@@ -231,10 +201,10 @@ def _published_types(results: Results) -> Iterator[Published]:
 
     claim, added = partial(tables.claim, "003-F4"), 1 + tables.claim_value("cast-gpu") / 100
     what, note = "static over dynamic casting of float, one thread, up to", "if the 800 % are added"
-    here = times(FLOAT, CAST)
+    here = times(limits.FLOAT, limits.CAST)
     yield claim(what, "cast-gpu", Kind.RATIO, here, f"{added:g} times {note}", value=added)
     what, note = "4-byte integer over 4-byte float, one thread", "integers are claimed to be faster"
-    yield claim(what, "float-slower", Kind.SHAPE, times(INT, FLOAT), note)
+    yield claim(what, "float-slower", Kind.SHAPE, times(limits.INT, limits.FLOAT), note)
 
 
 def _lines_by_threads(_: Results) -> Sequence[Line]:
@@ -248,7 +218,7 @@ def _lines_by_blocks(_: Results) -> Sequence[Line]:
     points = (
         cells.published_line(series, row, {"thread_blocks": grid.blocks})
         for grid, row in PRINTED_GRIDS.items()
-        if grid.threads == BLOCK_THREADS
+        if grid.threads == limits.BLOCK_THREADS
     )
     return [*_limits(rounds, "thread_blocks"), *points]
 
@@ -256,7 +226,7 @@ def _lines_by_blocks(_: Results) -> Sequence[Line]:
 def _cells_by_type(scope: Scope) -> Iterator[Cell]:
     for device, grid in _grids_here(one_and_all, scope):
         place = {"thread_blocks": grid.blocks, "threads_per_block": grid.threads}
-        for name in PROGRAMS:
+        for name in limits.PROGRAMS:
             yield {"device": device, **place, "type": name}
 
 
@@ -270,15 +240,15 @@ def _lines_by_type(_: Results) -> Sequence[Line]:
         Line(
             f"{gpu.name} at most, {grid.threads} threads a block",
             "operations/s",
-            types_speed(gpu, name, grid),
+            limits.types_speed(gpu, name, grid),
             Origin.PROJECTED,
             {"threads_per_block": grid.threads, "type": name},
         )
-        for gpu in GPUS
+        for gpu in limits.GPUS
         # Others differ by multiprocessors and clock alone.
         if gpu.architecture != DOCUMENT_GPU.architecture or gpu == DOCUMENT_GPU
         for grid in one_and_all(gpu.name, gpu.multiprocessors)
-        for name in PROGRAMS
+        for name in limits.PROGRAMS
     ]
 
 
@@ -294,19 +264,18 @@ FEWER_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 POWERS = tuple(1 << power for power in range(11))
 ROUNDS = 4
 PRINTED_GRIDS = {
-    Grid(int(row["thread_blocks"]), int(row["threads_per_block"])): row
-    for row in table("003-T3-gpu-blocks-threads")
+    Grid(int(row["thread_blocks"]), int(row["threads_per_block"])): row for row in tables.GRIDS
 }
-ONE_THREAD = table_row("003-T5-gpu-generations", gpu="RTX 4070 (2023)", test="Thread = 1")
-REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": REPLICATED}
+ONE_THREAD = tables.gpu_row(gpu="RTX 4070 (2023)", test="Thread = 1")
+REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": cells.REPLICATED}
 # The published program in its mode, and with each message worked once; and Sealift's kernel.
-PUBLISHED = (AS_PUBLISHED, REPLICATED, RESIDENT)
+PUBLISHED = (AS_PUBLISHED, cells.REPLICATED, cells.RESIDENT)
 WAYS = (
     PUBLISHED,
-    (AS_PUBLISHED, PARTITIONED, RESIDENT),
-    (OURS, PARTITIONED, RESIDENT),
+    (AS_PUBLISHED, cells.PARTITIONED, cells.RESIDENT),
+    (OURS, cells.PARTITIONED, cells.RESIDENT),
 )
-COPYING = (OURS, PARTITIONED, cells.TRANSFERS)
+COPYING = (OURS, cells.PARTITIONED, cells.TRANSFERS)
 
 _by_grid = partial(cells.gpu_experiment, axes=cells.AXES, compare="mode")
 
@@ -321,7 +290,7 @@ THREADS_PER_BLOCK = _by_grid(
         "f7-break",
         "threads_per_block",
         "cores of a multiprocessor",
-        lambda _: LANES_AT_ONCE,
+        lambda _: limits.LANES_AT_ONCE,
         Kind.LIMIT,
         "that four parts issue to a warp of 32 threads each is an input; that the limiting unit is "
         "one of their own, and not the one that they share, is found",
@@ -346,7 +315,7 @@ BLOCKS = _by_grid(
         Kind.GIVEN,
         "the number of multiprocessors, each of which works one block as fast as one alone",
     ),
-    charts=cells.code_charts("thread_blocks", f"Blocks of {BLOCK_THREADS} threads"),
+    charts=cells.code_charts("thread_blocks", f"Blocks of {limits.BLOCK_THREADS} threads"),
     lines=_lines_by_blocks,
     weight=0.6,
     notes="That the projected limit stops growing at as many blocks as there are multiprocessors "

@@ -4,11 +4,16 @@ from collections.abc import Mapping
 from functools import partial
 
 from sealift_lab.model.arm import Cell
-from sealift_lab.model.published import Figure, Kind, Published, table_row
+from sealift_lab.model.published import Figure, Kind, Published, table, table_row
 
 Row = Mapping[str, str]
-cpu_row = partial(table_row, "003-T4-cpu-generations")
-"""A row of the table of CPUs, by `cpu` and `test`."""
+CPUS, GPUS = table("003-T4-cpu-generations"), table("003-T5-gpu-generations")
+GRIDS = table("003-T3-gpu-blocks-threads")
+cpu_row, gpu_row, claim_row = (
+    partial(table_row, name)
+    for name in ("003-T4-cpu-generations", "003-T5-gpu-generations", "003-X1-claims")
+)
+"""The row of a CPU or a GPU with a `test`, and of a claim by its `claim_id`."""
 
 
 def mb_per_s(row: Row) -> float:
@@ -45,11 +50,11 @@ def claim(
 
     Its value is the number that it prints, or 1, unless `value` is given.
     """
-    row = table_row("003-X1-claims", claim_id=claim_id)
+    row = claim_row(claim_id=claim_id)
     source, number = f"{row['source']}: {row['as_printed']}", value or claim_value(claim_id)
     return Published(figure, what, number, unit, source, kind, here, note)
 
 
 def claim_value(claim_id: str) -> float:
     """The number of a claim, or 1."""
-    return float(table_row("003-X1-claims", claim_id=claim_id)["value"] or 1)
+    return float(claim_row(claim_id=claim_id)["value"] or 1)

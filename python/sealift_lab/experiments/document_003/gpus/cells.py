@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from sealift_lab.experiments import device_names
+from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
     LANES,
@@ -16,12 +17,11 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     ours,
     replicated,
 )
-from sealift_lab.experiments.document_003.tables import Row, mb_per_s
 from sealift_lab.measure.crypto import sized, workload_of
 from sealift_lab.measure.native import gcm, gpu, multiprocessors
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
-from sealift_lab.model.published import Figure, Missing, table
+from sealift_lab.model.published import Figure, Missing
 from sealift_lab.model.results import Origin, Results
 from sealift_lab.model.workload import FRESH_KEYS
 
@@ -179,14 +179,14 @@ def limit_line(gpu: Gpu, code: str, grid: Grid, series: str, at: Cell) -> Line:
     return Line(series, "MB/s", speed / MEGABYTE, Origin.PROJECTED, place)
 
 
-def published_line(series: str, row: Row, at: Cell) -> Line:
+def published_line(series: str, row: tables.Row, at: Cell) -> Line:
     """The speed of a row of a published table, in MB/s."""
-    return Line(series, "MB/s", mb_per_s(row), Origin.PUBLISHED, {**PUBLISHED_WAY, **at})
+    return Line(series, "MB/s", tables.mb_per_s(row), Origin.PUBLISHED, {**PUBLISHED_WAY, **at})
 
 
 def published_name(gpu: Gpu) -> str:
     """A GPU's name as the document prints it, or its own."""
-    names = (row["gpu"] for row in table("003-T5-gpu-generations"))
+    names = (row["gpu"] for row in tables.GPUS)
     return next((name for name in names if name.startswith(gpu.name)), gpu.name)
 
 
