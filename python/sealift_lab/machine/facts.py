@@ -4,6 +4,7 @@ import math
 import os
 import platform
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -16,16 +17,15 @@ def describe(root: Path = Path("/")) -> dict[str, Fact]:
 
     `cpuinfo_clock_mhz` is what /proc/cpuinfo says of the clock: on many virtual machines that of
     the time stamp counter, which no core runs at. `cores_quota` is what the cgroup allows, in
-    cores' worth of time.
-
-    Args:
-        root: Where proc and sys are found; tests give a folder of their own.
+    cores' worth of time. Tests give a root of their own for proc and sys.
     """
     proc = root / "proc"
     return {
         "cpu_model": fact_of(lambda: _cpuinfo(proc, "model name")),
         "cpuinfo_clock_mhz": fact_of(lambda: float(_cpuinfo(proc, "cpu MHz"))),
-        "cpu_flags": fact_of(lambda: _flags(_cpuinfo(proc, "flags"))),
+        "cpu_flags": fact_of(
+            lambda: [e for e in CPU_FLAGS if e in _cpuinfo(proc, "flags").split()]
+        ),
         "cores_affinity": fact_of(lambda: len(os.sched_getaffinity(0))),
         "cores_quota": fact_of(lambda: _quota(root)),
         "kernel": Fact(f"{platform.system()} {platform.release()}"),
@@ -38,22 +38,14 @@ def describe(root: Path = Path("/")) -> dict[str, Fact]:
 
 
 def usable_cores(facts: Mapping[str, Fact]) -> int:
-    """How many threads can run at once: the affinity mask, cut by the quota; at least 1.
-
-    Args:
-        facts: From `describe`.
-    """
+    """How many threads can run at once: the affinity mask, cut by the quota; at least 1."""
     values = [facts[name].value for name in ("cores_affinity", "cores_quota")]
     allowed = [math.floor(value) for value in values if isinstance(value, int | float)]
     return max(1, min(allowed, default=1))
 
 
 def cgroup_folders(root: Path = Path("/")) -> list[Path]:
-    """This process's cgroup and those above it, up to the root; none without cgroup v2.
-
-    Raises:
-        OSError: If the kernel has no such file.
-    """
+    """This process's cgroup and those above it, up to the root; none without cgroup v2."""
     lines = read_text(root / "proc/self/cgroup").splitlines()
     own = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
     if own is None:
@@ -69,11 +61,7 @@ def load_1min(root: Path = Path("/")) -> float:
 
 
 def steal_s(root: Path = Path("/")) -> float:
-    """Time the hypervisor took from all cores since boot, in seconds.
-
-    Raises:
-        UnknownError: If this kernel doesn't count it.
-    """
+    """Time the hypervisor took from all cores since boot; an UnknownError if it isn't counted."""
     fields = read_text(root / "proc/stat").splitlines()[0].split()
     if fields[0] != "cpu" or len(fields) < 9:
         raise UnknownError("the first line of /proc/stat has no steal column")
@@ -85,11 +73,7 @@ class UnknownError(Exception):
 
 
 def fact_of(look: Callable[[], Value | list[str]]) -> Fact:
-    """The value that `look` returns, or the reason why it has none.
-
-    Args:
-        look: Reads something; raises `UnknownError`, or what reading and parsing raise.
-    """
+    """The value that `look` returns, or the reason why it has none, which it raises."""
     try:
         return Fact(look())
     except UnknownError as unknown:
@@ -113,28 +97,18 @@ def _cpuinfo(proc: Path, name: str) -> str:
     raise UnknownError(f"no {name!r} in {proc / 'cpuinfo'}")
 
 
-def _flags(line: str) -> list[str]:
-    present = set(line.split())
-    return [flag for flag in CPU_FLAGS if flag in present]
-
-
 def _quota(root: Path) -> float:
     """The tightest limit on the way from this process's cgroup up to the root (cgroup v2)."""
-    folders = cgroup_folders(root)
+    folders, limits = cgroup_folders(root), []
     if not folders:
         raise UnknownError("no cgroup v2 hierarchy, so no quota is read")
-    limits = [limit for folder in folders if (limit := _limit(folder)) is not None]
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            quota, period = read_text(folder / "cpu.max").split()
+            limits += [int(quota) / int(period)] if quota != "max" else []
     if not limits:
         raise UnknownError("no cgroup on the way up sets cpu.max, so there is no quota")
     return min(limits)
-
-
-def _limit(folder: Path) -> float | None:
-    try:
-        quota, period = read_text(folder / "cpu.max").split()
-    except FileNotFoundError:
-        return None
-    return None if quota == "max" else int(quota) / int(period)
 
 
 def _libc() -> str:

@@ -7,15 +7,7 @@ from sealift_lab.model.arm import Skip
 
 
 def check_memory(needed_bytes: int, root: Path = Path("/")) -> None:
-    """Skips an arm that would take more than half of the free memory; called before it is made.
-
-    Args:
-        needed_bytes: What the arm takes.
-        root: Where proc and sys are found; tests give a folder of their own.
-
-    Raises:
-        Skip: With both figures.
-    """
+    """Raises Skip for an arm that would take more than half of the free memory."""
     free = free_bytes(root)
     if free is not None and needed_bytes > free // 2:
         raise Skip(

@@ -6,7 +6,7 @@ second; needs no rights and changes no setting.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,18 +55,9 @@ class Sensors:
         clock_s: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Reads nothing yet.
-
-        Args:
-            root: Where proc and sys are found; tests give a folder of their own.
-            gpus: Reads the sensors of each NVIDIA GPU.
-            clock_s: Seconds of a monotonic clock.
-            sleep: Waits; only the first reading of the power does.
-        """
-        self._root = root
-        self._gpus = gpus
-        self._clock_s = clock_s
-        self._sleep = sleep
+        """Reads nothing yet; `gpus` reads the sensors of each NVIDIA GPU."""
+        self._root, self._gpus = root, gpus
+        self._clock_s, self._sleep = clock_s, sleep
         self._energy: tuple[float, Mapping[Path, float]] | None = None
 
     def look(self) -> dict[str, Fact]:
@@ -101,30 +92,18 @@ class Sensors:
         }
 
     def _temperature_c(self) -> float:
-        """The hottest sensor of the processor."""
-        inputs = [
-            sensor
-            for chip in self._hwmon()
-            if read_text(chip / "name").strip() in CPU_CHIPS
-            for sensor in chip.glob("temp*_input")
-        ]
-        if not inputs:
-            chips = ", ".join(CPU_CHIPS)
-            raise UnknownError(f"no chip of {self._root / HWMON} is a processor's ({chips})")
-        return max(int(read_text(each)) for each in inputs) / 1_000
+        """Of the hottest sensor of the processor."""
+        chips = [e for e in self._hwmon() if read_text(e / "name").strip() in CPU_CHIPS]
+        lacking = f"no chip of {self._root / HWMON} is a processor's ({', '.join(CPU_CHIPS)})"
+        return _most((each for chip in chips for each in chip.glob("temp*_input")), lacking) / 1_000
 
     def _fan_rpm(self) -> float:
         """The fastest fan."""
-        inputs = [fan for chip in self._hwmon() for fan in chip.glob("fan*_input")]
-        if not inputs:
-            raise UnknownError(f"no chip of {self._root / HWMON} has a fan")
-        return max(int(read_text(each)) for each in inputs)
+        fans = (fan for chip in self._hwmon() for fan in chip.glob("fan*_input"))
+        return _most(fans, f"no chip of {self._root / HWMON} has a fan")
 
     def _hwmon(self) -> list[Path]:
-        chips = sorted((self._root / HWMON).glob("hwmon*"))
-        if not chips:
-            raise UnknownError(f"no chip in {self._root / HWMON}, as on most virtual machines")
-        return chips
+        return _found(self._root / HWMON, "hwmon*", "chip")
 
     def _package_power_w(self) -> float:
         """Power of all processor packages together since the reading before."""
@@ -141,22 +120,16 @@ class Sensors:
         return round(used_j / (now_s - before_s), 3)
 
     def _energy_j(self) -> tuple[float, Mapping[Path, float]]:
-        zones = sorted((self._root / POWERCAP).glob("intel-rapl:[0-9]*"))
         # A package is called intel-rapl:0; its parts, intel-rapl:0:0, are counted in it.
+        zones = _found(self._root / POWERCAP, "intel-rapl:[0-9]*", "package")
         packages = [zone for zone in zones if zone.name.count(":") == 1]
-        if not packages:
-            raise UnknownError(
-                f"no package in {self._root / POWERCAP}, as on most virtual machines"
-            )
         counted = {zone: int(read_text(zone / "energy_uj")) / 1e6 for zone in packages}
         return self._clock_s(), counted
 
     def _cpufreq_ghz(self) -> float:
         """Clock of the fastest core, by its driver."""
-        cores = sorted((self._root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_cur_freq"))
-        if not cores:
-            raise UnknownError(f"no cpufreq in {self._root / CPUS}, as on most virtual machines")
-        return max(int(read_text(core)) for core in cores) / 1e6
+        cores = _found(self._root / CPUS, "cpu[0-9]*/cpufreq/scaling_cur_freq", "cpufreq")
+        return _most(cores, "") / 1e6
 
     def _pressure_percent(self, resource: str) -> float:
         """Share of the last ten seconds in which some task waited for a resource."""
@@ -179,11 +152,7 @@ def sampling(
 ) -> Iterator[None]:
     """Reads the sensors in a thread of its own, as long as the `with` lasts.
 
-    Args:
-        sensors: To be read.
-        store: Takes the time and the values, and returns whether to go on; runs in that thread.
-        every_s: Seconds between two readings.
-        clock_s: The time that `store` takes, in seconds.
+    There `store` takes the time by `clock_s` and the values, and returns whether to go on.
     """
     ended = threading.Event()
 
@@ -198,6 +167,19 @@ def sampling(
     finally:
         ended.set()
         thread.join()
+
+
+def _found(folder: Path, pattern: str, what: str) -> list[Path]:
+    if found := sorted(folder.glob(pattern)):
+        return found
+    raise UnknownError(f"no {what} in {folder}, as on most virtual machines")
+
+
+def _most(files: Iterable[Path], lacking: str) -> float:
+    """The largest number in some files."""
+    if numbers := [int(read_text(file)) for file in files]:
+        return max(numbers)
+    raise UnknownError(lacking)
 
 
 def _range_j(zone: Path) -> float:

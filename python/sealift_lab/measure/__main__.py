@@ -14,18 +14,22 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sealift.errors import SealiftError
 from sealift.exit_code import ExitCode
 from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
+from sealift_lab.machine.devices import chosen_devices
 from sealift_lab.machine.sensors import surroundings
 from sealift_lab.measure.bench import GroupJob, Job
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.storage import NotWrittenError, create, hold_new, write_ending
+from sealift_lab.model.arm import Skip
 from sealift_lab.model.run import SAMPLES, Ending, Plan, PlannedExperiment
 
 
@@ -34,6 +38,7 @@ def main(words: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(words)
     try:
         scope = this_scope(quick=options.quick, threads=options.threads)
+        scope = replace(scope, devices=(*chosen_devices(options.device), *scope.devices))
         chosen = [(each, each.groups(scope)) for each in registry.select(options.experiment)]
         plan = make_plan(
             chosen,
@@ -53,6 +58,10 @@ def main(words: Sequence[str] | None = None) -> int:
     except ValueError as error:
         _say(f"{PROGRAM}: {error}")
         return ExitCode.NOT_WRITTEN if isinstance(error, NotWrittenError) else ExitCode.USAGE
+    except (SealiftError, Skip) as error:
+        # A device that was named is not here.
+        _say(f"{PROGRAM}: {error}")
+        return ExitCode.NOTHING_RAN
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
 
@@ -165,6 +174,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, required=True, metavar="FOLDER", help="of the run; empty or not there")
     add("--processes", type=int, default=5, help="in which each group is measured")
     add("--blocks", type=int, default=12, help="of each group in each process")
+    add("--device", default="", metavar="LIST", help="of this machine, before those that are found")
     add("--threads", type=_thread_counts, default=(), metavar="N,...", help="thread counts")
     add("--quick", action="store_true", help="only the cells of a quick run")
     add("--seed", type=int, default=1, help="of everything that is drawn")

@@ -5,7 +5,7 @@ import math
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -32,17 +32,15 @@ Tell = Callable[[Mapping[str, Any]], None]
 """Passes an event to the parent."""
 
 
+At = tuple[int, int]
+"""A group, and the place of an arm in it, as in the plan."""
+
+
 @dataclass(frozen=True)
 class GroupJob:
-    """What a process measures of a group.
+    """Which arms of a group a process measures, and how many blocks, numbered from the first on.
 
-    Attributes:
-        group: Its number in the plan.
-        arms: Their places in the plan, without those that are excluded.
-        first_block: Number of the first block.
-        blocks: How many blocks this process is to measure.
-        reference: Place of the arm that earlier processes compared with; None for the first arm
-            that can be made.
+    The reference is what earlier processes compared with; None for the first arm that can be made.
     """
 
     group: int
@@ -57,8 +55,6 @@ class Job:
     """What one process is to do; JSON on its standard input.
 
     Attributes:
-        folder: Of the run; the parent holds it.
-        experiment: Name of a planned experiment.
         process: Number of this process among those that measure the experiment, from 0; stored as
             `restart`.
         groups: What is measured, most wanted first.
@@ -111,28 +107,15 @@ class Bench:
         journals: tuple[Journal, Journal],
         tell: Tell,
     ) -> None:
-        """Prepares nothing yet.
-
-        Args:
-            job: What is to be done.
-            experiment: The one that the job names.
-            groups: Its planned cells.
-            context: For the arms.
-            journals: Of samples and of reports.
-            tell: Called with each event.
-        """
-        self._job = job
-        self._experiment = experiment
-        self._groups = groups
-        self._context = context
+        """Prepares nothing yet; takes the planned cells, and journals of samples and of reports."""
+        self._job, self._experiment, self._groups = job, experiment, groups
+        self._context, self._tell = context, tell
         self._samples, self._reports = journals
-        self._tell = tell
         self._file = None if experiment.file is None else str(experiment.file)
-        # By group the arms that could be made, by their places.
-        self._arms: dict[int, dict[int, _Guarded]] = {}
+        self._arms: dict[At, _Guarded] = {}
         self._tried = 0
-        # For each group in the loop: its number, and the places of its arms there.
-        self._places: list[tuple[int, list[int]]] = []
+        # For each group in the loop its arms, in the order that they have there.
+        self._order: list[list[At]] = []
 
     def prepare(self) -> None:
         """Makes the arms; of groups that are timed, as many as there is time to measure.
@@ -142,7 +125,7 @@ class Bench:
         begin_s = time.monotonic()
         for each in self._job.groups:
             if self._tried and not self._has_time(each, begin_s):
-                self._leave_out(each.group, each.arms)
+                self._leave_out((each.group, arm) for arm in each.arms)
             else:
                 self._prepare(each)
 
@@ -150,52 +133,45 @@ class Bench:
         """Takes the blocks; none of what is computed."""
         if not self._experiment.is_timed:
             return Ending.COMPLETE
-        jobs = list(self._measurable())
-        self._tell({"event": "measuring", "blocks": sum(each.blocks for each in jobs)})
+        tasks = list(self._tasks())
+        self._tell({"event": "measuring"})
         now_s = time.monotonic()
-        tasks = [
-            GroupTask(
-                [self._arms[number][place] for place in places], each.first_block, each.blocks
-            )
-            for each, (number, places) in zip(jobs, self._places, strict=True)
-        ]
         seed = f"{self._context.seed}/{self._experiment.name}/{self._job.process}"
         seconds = max(0.0, self._job.until_s - now_s)
         return measure(Task(tasks, seconds, self._job.latest_s - now_s, seed), self)
 
     def block(self, group: int, number: int, block: Block) -> None:
         """Stores a block; called by the loop."""
-        stored, places = self._places[group]
-        samples = {p: s for p, s in zip(places, block.samples, strict=True) if s is not None}
-        lines = [(place, sample, False) for place, sample in sorted(samples.items())]
-        lines.append((places[block.aa_arm], block.aa_sample, True))
-        head = {"experiment": self._experiment.name, "group": stored}
-        tail = {"restart": self._job.process, "block": number}
+        order = self._order[group]
+        samples = zip(order, block.samples, strict=True)
+        taken = {at: sample for at, sample in samples if sample is not None}
+        lines = [(at, taken[at], False) for at in sorted(taken)]
+        lines.append((order[block.aa_arm], block.aa_sample, True))
+        head, tail = {"experiment": self._experiment.name}, {"restart": self._job.process}
         self._samples.add(
+            {**head, "group": group, "arm": arm, "again": again, **tail, "block": number}
             # A class of an experiment's own may have more fields.
-            {**head, "arm": place, "again": again, **tail}
             | {name: getattr(sample, name) for name in TIMING}
-            for place, sample, again in lines
+            for (group, arm), sample, again in lines
         )
-        times = {place: sample.ns_per_operation for place, sample in samples.items()}
-        self._tell({"event": "block", "group": stored, "ns_per_operation": times})
+        times = {arm: sample.ns_per_operation for (_, arm), sample in taken.items()}
+        self._tell({"event": "block", "group": order[0][0], "ns_per_operation": times})
 
     def wrong(self, group: int, arm: int, reason: str) -> None:
         """Stores that an arm ended; called by the loop."""
-        stored, places = self._places[group]
-        guarded = self._arms[stored].pop(places[arm])
-        facts = self._facts(guarded, stored, places[arm])
+        at = self._order[group][arm]
+        guarded = self._arms.pop(at)
+        facts = self._facts(guarded, at)
         if guarded.has_failed:
             text = f"failed while it was measured: {reason}"
-            self._report(stored, places[arm], facts, skipped=text, again=Again.FAILED)
+            self._report(at, facts, skipped=text, again=Again.FAILED)
         else:
-            self._report(stored, places[arm], facts, wrong=reason or NO_REASON)
+            self._report(at, facts, wrong=reason)
 
     def write_reports(self) -> None:
         """Writes the reports of the arms that are left; called once, however measuring ended."""
-        for group, arms in self._arms.items():
-            for place, arm in arms.items():
-                self._report(group, place, self._facts(arm, group, place))
+        for at, arm in self._arms.items():
+            self._report(at, self._facts(arm, at))
         self._arms = {}
 
     def _has_time(self, job: GroupJob, begin_s: float) -> bool:
@@ -204,28 +180,28 @@ class Bench:
         if not self._experiment.is_timed or math.isinf(latest_s):
             return now_s < latest_s
         arms_s = (now_s - begin_s) / self._tried * len(job.arms)
-        chosen = [e for e in self._job.groups if e.group in self._arms or e is job]
-        samples = sum((len(each.arms) + 1) * each.blocks for each in chosen)
+        chosen = {job.group, *(group for group, _ in self._arms)}
+        samples = sum(
+            (len(each.arms) + 1) * each.blocks for each in self._job.groups if each.group in chosen
+        )
         return now_s + arms_s + samples * SAMPLE_S <= latest_s
 
     def _prepare(self, job: GroupJob) -> None:
-        is_timed = self._experiment.is_timed
-        made = self._arms.setdefault(job.group, {})
-        for number, place in enumerate(job.arms):
+        is_timed, places = self._experiment.is_timed, [(job.group, arm) for arm in job.arms]
+        for number, at in enumerate(places):
             if is_timed and time.monotonic() > self._job.latest_s:
-                self._leave_out(job.group, [*self._arms.pop(job.group), *job.arms[number:]])
+                made = [each for each in places if self._arms.pop(each, None)]
+                self._leave_out([*made, *places[number:]])
                 return
-            cell = dict(self._groups[job.group][place])
-            self._tell({"event": "preparing", "group": job.group, "arm": place, "cell": cell})
-            arm = self._make(job.group, place, cell)
+            cell = dict(self._groups[job.group][at[1]])
+            self._tell({"event": "preparing", "group": job.group, "arm": at[1], "cell": cell})
+            arm = self._make(at, cell)
             if arm and is_timed:
-                made[place] = arm
+                self._arms[at] = arm
             elif arm:
-                self._report(job.group, place, self._facts(arm, job.group, place))
-        if not made:
-            del self._arms[job.group]
+                self._report(at, self._facts(arm, at))
 
-    def _make(self, group: int, place: int, cell: Cell) -> "_Guarded | None":
+    def _make(self, at: At, cell: Cell) -> "_Guarded | None":
         self._tried += 1
         try:
             arm = self._experiment.arm(cell, self._context)
@@ -238,37 +214,39 @@ class Bench:
             return _Guarded(arm, self._file)
         except Skip as skip:
             again = Again.TRANSIENT if skip.is_transient else Again.NEVER
-            self._report(group, place, {}, skipped=str(skip) or NO_REASON, again=again)
+            self._report(at, {}, skipped=str(skip) or NO_REASON, again=again)
         except WrongResultError as error:
-            self._report(group, place, {}, wrong=str(error) or NO_REASON)
+            self._report(at, {}, wrong=str(error))
         except NotWrittenError:
             raise
         except Exception as error:
             reason = f"failed: {_describe(error, self._file)}"
-            self._report(group, place, {}, skipped=reason, again=Again.FAILED)
+            self._report(at, {}, skipped=reason, again=Again.FAILED)
         return None
 
-    def _measurable(self) -> Iterator[GroupJob]:
+    def _tasks(self) -> Iterator[GroupTask]:
         """The groups whose reference could be made; notes where it could not."""
         for each in self._job.groups:
-            places = sorted(self._arms.get(each.group, ()))
-            if not places:
+            made = sorted(at for at in self._arms if at[0] == each.group)
+            if not made:
                 continue
-            reference = places[0] if each.reference is None else each.reference
-            if reference in places:
-                self._places.append((each.group, [reference, *sorted({*places} - {reference})]))
-                yield each
+            first = made[0] if each.reference is None else (each.group, each.reference)
+            if first in made:
+                order = [first, *(at for at in made if at != first)]
+                self._order.append(order)
+                arms = [self._arms[at] for at in order]
+                yield GroupTask(arms, each.first_block, each.blocks)
             else:
                 self._note(
-                    f"{self._named(each.group, reference)} could not be measured in process "
-                    f"{self._job.process}, so what is compared with it was not measured either"
+                    f"{self._named(first)} could not be measured in process {self._job.process}, "
+                    "so what is compared with it was not measured either"
                 )
 
-    def _leave_out(self, group: int, places: Sequence[int]) -> None:
-        for place in places:
-            self._report(group, place, {}, skipped=NO_TIME, again=Again.NO_TIME)
+    def _leave_out(self, places: Iterable[At]) -> None:
+        for at in places:
+            self._report(at, {}, skipped=NO_TIME, again=Again.NO_TIME)
 
-    def _facts(self, arm: Arm, group: int, place: int) -> Mapping[str, Value]:
+    def _facts(self, arm: "_Guarded", at: At) -> Mapping[str, Value]:
         """Facts that can be stored; a bool as text, because integers are added up."""
         try:
             facts = {
@@ -279,35 +257,34 @@ class Bench:
                 if why := why_not_stored(name) or why_not_stored(value):
                     raise TypeError(f"report() has {name}={value!r}, which {why}")
         except Exception as error:
-            why = _describe(error, self._file)
-            self._note(f"{self._named(group, place)} gave no report: {why}")
+            self._note(f"{self._named(at)} gave no report: {_describe(error, self._file)}")
             return {}
         return {str(name): value for name, value in facts.items()}
 
     def _report(
         self,
-        group: int,
-        place: int,
+        at: At,
         facts: Mapping[str, Value],
         *,
         skipped: str = "",
-        wrong: str = "",
+        wrong: str | None = None,
         again: Again = Again.NEVER,
     ) -> None:
+        why = "" if wrong is None else wrong or NO_REASON
         name, process = self._experiment.name, self._job.process
-        line = ReportLine(name, group, place, process, facts, skipped, wrong, bool(again))
+        line = ReportLine(name, *at, process, facts, skipped, why, bool(again))
         self._reports.add([asdict(line)])
-        event = {"group": group, "arm": place, "text": skipped or wrong}
+        event = {"group": at[0], "arm": at[1], "text": skipped or why}
         if skipped:
             self._tell({"event": "skipped", **event, "again": again})
-        elif wrong:
+        elif why:
             self._tell({"event": "wrong", **event})
 
     def _note(self, text: str) -> None:
         self._tell({"event": "note", "text": text})
 
-    def _named(self, group: int, place: int) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self._groups[group][place].items())
+    def _named(self, at: At) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self._groups[at[0]][at[1]].items())
 
 
 class _Guarded:

@@ -35,13 +35,9 @@ LEAD_IN_SHARE, LEAD_IN_S_MIN = 0.25, 0.005
 
 @dataclass(frozen=True)
 class Block:
-    """Samples of a group's arms that were taken in turn.
+    """A sample of each arm of a group, None for those that computed something wrong before.
 
-    Attributes:
-        samples: One for each arm, in the group's order; None for an arm that ended before, because
-            it computed something wrong.
-        aa_arm: Place of the arm that ran once more.
-        aa_sample: Its second sample.
+    The arm at the place `aa_arm` ran once more, and has a second sample.
     """
 
     samples: tuple[Sample | None, ...]
@@ -89,10 +85,10 @@ class Listener(Protocol):
     """Stores what the loop measures."""
 
     def block(self, group: int, number: int, block: Block) -> None:
-        """A block is complete."""
+        """Stores a complete block."""
 
     def wrong(self, group: int, arm: int, reason: str) -> None:
-        """An arm computed something wrong, and is not run again."""
+        """Stores that an arm computed something wrong; it is not run again."""
 
 
 def measure(

@@ -27,22 +27,16 @@ class Parent:
 
     Attributes:
         signal: Name of the signal that came, or "".
-        is_ending: Whether the run is to end, by a signal or for another reason.
-        failures: Of processes, in sentences.
         not_written: What could not be written, and why; or "".
-        known: Sentences that were said; they are said once.
+        is_ending: Whether the run is to end, for one of these reasons.
         has_failed: Whether the last process ended before its work was done.
         has_hung: Whether it was given up.
+        failures: Of processes, in sentences.
+        known: Sentences that were said; they are said once.
     """
 
     def __init__(self, folder: Path, say: Callable[[str], None], created_s: float) -> None:
-        """Starts nothing yet.
-
-        Args:
-            folder: Of the run, held.
-            say: Prints a sentence.
-            created_s: When the run began, in seconds since 1970.
-        """
+        """Starts nothing yet; `say` prints a sentence, `created_s` is when the run began."""
         self._folder, self._say, self._created_s = folder, say, created_s
         self._child: Child | None = None
         self.signal = self.not_written = ""
@@ -63,7 +57,7 @@ class Parent:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keeps notes and readings of the sensors; a file that can't be written ends the `with`."""
+        """Stores notes and readings of sensors; a file that can't be written ends the `with`."""
         try:
             with (
                 Journal(self._folder / NOTES) as self._notes,
@@ -125,11 +119,11 @@ class Parent:
 
     def say(self, text: str) -> bool:
         """Says a sentence once, as each arm stands in many groups and processes; whether it did."""
-        is_new = text not in self.known
-        if is_new:
-            self.known.add(text)
-            self._say(text)
-        return is_new
+        if text in self.known:
+            return False
+        self.known.add(text)
+        self._say(text)
+        return True
 
     def _handle(self, number: int, _: FrameType | None) -> None:
         """Handles a signal; a second one raises KeyboardInterrupt, which ends the run at once."""

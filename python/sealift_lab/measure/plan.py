@@ -34,13 +34,11 @@ def make_plan(
         command: The command line that asks for it.
         budget_s: Seconds of wall clock for everything; None for 60 when quick, else 300; 0 for as
             long as all processes and blocks take.
-        processes: In how many processes each group is measured at least; None for 1 when quick,
-            else 8.
-        blocks: How many blocks each of them measures of a group; None for 30 in one process, else
-            10.
+        processes: Of each group at least; None for 1 when quick, else 8.
+        blocks: Of each group in each process; None for 30 in one process, else 10.
         seed: Of everything that is drawn.
         quick: Whether the page should be there within 90 seconds.
-        threads: Thread counts that were asked for, for the record.
+        threads: Thread counts, for the record.
 
     Raises:
         ValueError: If there is nothing to measure or too much, a name stands twice, or a number is

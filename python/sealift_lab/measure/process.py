@@ -87,11 +87,8 @@ def _work(job: Job, tell: Tell) -> None:
         experiment = registry.find(job.experiment, None if file is None else Path(file))
     except ValueError as error:
         raise UnusableError(str(error)) from error
-    with (
-        Journal(job.folder / SAMPLES) as samples,
-        Journal(job.folder / REPORTS) as reports,
-    ):
-        _keep_from_forks(samples.fileno(), reports.fileno())
+    with Journal(job.folder / SAMPLES) as samples, Journal(job.folder / REPORTS) as reports:
+        _keep_from_forks(samples.file, reports.file)
         bench = Bench(job, experiment, planned["groups"], context, (samples, reports), tell)
         try:
             bench.prepare()

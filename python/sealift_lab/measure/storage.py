@@ -47,51 +47,35 @@ class Journal:
     """A file of JSON lines that only grows; added lines are there as a whole, or not at all."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the file, makes it where it isn't there, and cuts off half a last line.
-
-        Raises:
-            NotWrittenError: If that can't be.
-        """
+        """Opens the file, makes it where it isn't there, and cuts off half a last line."""
         self._path = path
         with _naming(path):
-            self._file = _open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-            _cut(self._file)
+            self.file = _open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            _cut(self.file)
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Itself; the file is closed at the end of the `with`."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Closes the file."""
-        os.close(self._file)
-
-    def fileno(self) -> int:
-        """The descriptor."""
-        return self._file
+        os.close(self.file)
 
     def add(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Adds lines, in one write.
-
-        Raises:
-            NotWrittenError: If they didn't all fit; then none of them is there.
-        """
+        """Adds lines in one write; where they don't all fit, none of them is there."""
         lines = "".join(f"{json.dumps(record, **COMPACT)}\n" for record in records)
-        before = os.fstat(self._file).st_size
+        before = os.fstat(self.file).st_size
         with _naming(self._path):
             try:
-                write_all(self._file, lines.encode(errors="replace"))
+                write_all(self.file, lines.encode(errors="replace"))
             except OSError:
                 with suppress(OSError):
-                    os.ftruncate(self._file, before)
+                    os.ftruncate(self.file, before)
                 raise
 
 
 def mend(folder: Path) -> None:
-    """Cuts off what a killed process left behind the last whole block, in a folder that is held.
-
-    Raises:
-        NotWrittenError: If a file can't be cut.
-    """
+    """Cuts off what a killed process left behind whole lines and blocks; the folder is held."""
     for name in (SAMPLES, REPORTS, SENSORS, NOTES):
         path, marks = folder / name, BLOCK_ENDS if name == SAMPLES else ()
         with _naming(path), suppress(FileNotFoundError), _opened(path, os.O_RDWR) as file:
@@ -101,11 +85,8 @@ def mend(folder: Path) -> None:
 def write_file(path: Path, content: str | bytes) -> None:
     """Writes a file as a whole: readers see the old one or the new one, never half of one.
 
-    Where a link stands, the file takes its place; what the link names stays as it is.
-
-    Args:
-        path: Of the file.
-        content: Text is written as UTF-8; half of a surrogate pair becomes a question mark.
+    Where a link stands, the file takes its place; what the link names stays as it is. Half of a
+    surrogate pair becomes a question mark.
 
     Raises:
         NotWrittenError: If the folder takes no files, or something else than a file stands there.
@@ -131,12 +112,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def create(path: Path, plan: Plan, machine: Surroundings) -> None:
-    """Writes machine.json and plan.json into a folder that is empty or not there.
-
-    Raises:
-        FolderError: If something is in the folder already.
-        NotWrittenError: If it takes no files.
-    """
+    """Writes machine.json and plan.json into a folder that is empty or not there."""
     _check_new(path)
     with _naming(path):
         path.mkdir(parents=True, exist_ok=True)
@@ -154,8 +130,7 @@ def write_ending(path: Path, ending: Ending) -> None:
 def hold(path: Path) -> Iterator[int]:
     """Holds the lock of a run folder, which is made where it isn't there.
 
-    Yields:
-        The descriptor that holds it; a process that inherits it holds it too.
+    Yields the descriptor that holds it; a process that inherits it holds it too.
 
     Raises:
         NotWrittenError: If the folder can't be made, or takes no files.
@@ -165,16 +140,14 @@ def hold(path: Path) -> Iterator[int]:
         path.mkdir(parents=True, exist_ok=True)
         lock = _open(path / LOCK, os.O_RDWR | os.O_CREAT)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(lock)
-        why = "another run writes into it; wait until it has ended, or name another folder"
-        raise FolderError(f"{path}: {why}") from error
-    except OSError as error:
-        os.close(lock)
-        why = f"can't be locked: {error.strerror}; name a folder on another file system"
-        raise FolderError(f"{path / LOCK} {why}") from error
-    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            why = "another run writes into it; wait until it has ended, or name another folder"
+            raise FolderError(f"{path}: {why}") from error
+        except OSError as error:
+            why = f"can't be locked: {error.strerror}; name a folder on another file system"
+            raise FolderError(f"{path / LOCK} {why}") from error
         yield lock
     finally:
         os.close(lock)
@@ -182,12 +155,7 @@ def hold(path: Path) -> Iterator[int]:
 
 @contextmanager
 def hold_new(path: Path) -> Iterator[int]:
-    """As `hold`, of an empty or new folder; of a start that fails nothing is left.
-
-    Raises:
-        FolderError: If something is in it, or as `hold`.
-        NotWrittenError: As `hold`.
-    """
+    """As `hold`, of an empty or new folder; of a start that fails nothing is left."""
     _check_new(path)
     missing = [each for each in (path, *path.parents) if not each.exists()]
     try:
@@ -205,11 +173,7 @@ def hold_new(path: Path) -> Iterator[int]:
 
 @contextmanager
 def reserve(folder: Path) -> Iterator[None]:
-    """Takes room on the disk, and gives it back at the end, so that the last files still fit.
-
-    Raises:
-        NotWrittenError: If there is too little of it.
-    """
+    """Takes room on the disk, and gives it back at the end, so that the last files still fit."""
     room = folder / RESERVE
     try:
         with _naming(room), _opened(room, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as file:
@@ -227,11 +191,7 @@ def resume_command(path: Path) -> str:
 
 
 def list_folder(path: Path) -> list[str]:
-    """The names of what is in a folder, sorted.
-
-    Raises:
-        FolderError: If the folder can't be listed.
-    """
+    """The names of what is in a folder, sorted; a FolderError if it can't be listed."""
     try:
         return sorted(each.name for each in path.iterdir())
     except OSError as error:

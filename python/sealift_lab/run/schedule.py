@@ -31,11 +31,9 @@ class GroupState:
     """How far a group has come.
 
     Attributes:
-        group: Its place among the experiment's groups.
         places: The arms that may still be measured: not wrong, not absent for good.
         lacking: How many blocks it still lacks; 1 of what is to be computed; 0 when it is done.
-        blocks: How many complete blocks there are.
-        processes: In how many processes they were measured.
+        blocks: How many there are, of so many processes.
         reference: The arm that others are compared with; None before the first block.
     """
 
@@ -57,7 +55,6 @@ class State:
     """How far a run has come.
 
     Attributes:
-        groups: By experiment a state for each planned group.
         processes: By experiment the number of the next process that measures it.
         results: Experiments of which something was measured, on a device for users, or computed.
         is_wrong: Whether an arm computed something wrong.
@@ -126,7 +123,7 @@ class Pace:
     """How long preparing and sampling take: guesses first, then what processes of the run took."""
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
-        """Knows nothing yet; takes a monotonic clock."""
+        """Knows nothing yet."""
         self._clock_s = clock_s
         self._slowness: dict[str, float] = {}
         self._measured_s = self._guessed_s = GUESS_WEIGHT_S
@@ -199,7 +196,6 @@ class Step:
     """One process.
 
     Attributes:
-        experiment: What it measures.
         tasks: Group by group, most wanted first.
         seconds: What it takes, by what is known.
         sample_s: What each of its samples takes with all that belongs to it.
@@ -237,13 +233,7 @@ class Schedule:
         self._strikes[experiment, group] += strikes
 
     def next(self, state: State, narrow: Narrow, left_s: float) -> Step | None:
-        """The next process; None where nothing more can be finished in the time that is left.
-
-        Args:
-            state: How far the run has come.
-            narrow: Of the experiments that have finished groups.
-            left_s: Seconds that are left; infinite for as long as it takes.
-        """
+        """The next process; None where nothing more can be finished in the time that is left."""
         self._left_s = left_s
         if self._current and (step := self._more(self._current, state, narrow)):
             return step
@@ -254,12 +244,11 @@ class Schedule:
                 self._plan.experiments,
                 key=lambda each: (not self._begun(each, state), each.name in self._served),
             ):
-                is_last = self._round == EXTENSIONS
-                if step := (
-                    self._extension(each, state, narrow, left_s)
-                    if is_last
-                    else self._first(each, state)
-                ):
+                if self._round < EXTENSIONS:
+                    step = self._first(each, state)
+                else:
+                    step = self._extension(each, state, narrow, left_s)
+                if step:
                     return step
             self._round += 1
         return None

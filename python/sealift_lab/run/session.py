@@ -57,17 +57,17 @@ def run(
     after_task: AfterTask = lambda _: None,
     is_kept: bool = True,
 ) -> Done:
-    """Measures what a plan has.
+    """Measures what a plan has, into a new folder; without a name into one named after the time.
 
     Args:
         plan: Of `make_plan`.
-        out: A new folder; None for one named after the time, below `runs`.
+        out: The folder.
         after_task: See `AfterTask`.
         is_kept: Whether the folder stays, so that a resume may be spoken of.
 
     Raises:
-        ValueError: Before anything is written: a `FolderError` where the folder is not new, a
-            `NotWrittenError` where it takes no files.
+        FolderError: If the folder is not new.
+        NotWrittenError: If it takes no files.
     """
     return _begin(out or default_path(datetime.now(UTC)), plan, (), after_task, is_kept=is_kept)
 
@@ -75,12 +75,7 @@ def run(
 def resume(
     path: Path, *, budget_s: float | None = None, after_task: AfterTask = lambda _: None
 ) -> Done:
-    """Measures what is missing in a run folder; nothing in a whole one.
-
-    Args:
-        path: Of the folder.
-        budget_s: Seconds of wall clock for that; None for as long as all of it takes.
-        after_task: See `AfterTask`.
+    """Measures what is missing in a run folder, without a budget for as long as that takes.
 
     Raises:
         FolderError: If it is no run folder, is damaged, or another run writes into it.
@@ -101,13 +96,7 @@ def replay(
     command: Sequence[str],
     after_task: AfterTask = lambda _: None,
 ) -> Done:
-    """Does a run again, by its plan, into a new folder.
-
-    Args:
-        source: A run folder, or its plan.json.
-        out: The new folder; None for one named after the time.
-        command: The command line that asks for it.
-        after_task: See `AfterTask`.
+    """Does a run again, by its folder or its plan.json, into a new folder.
 
     Raises:
         FolderError: If there is no plan, or the new folder is not new.

@@ -21,7 +21,6 @@ def test_a_process_measures_its_blocks_and_reports_each_arm(tmp_path: Path) -> N
     kinds = [event["event"] for event in found]
     assert kinds == ["preparing"] * 2 + ["measuring"] + ["block"] * 4 + ["ending"]
     assert found[0]["cell"] == {"size_bytes": 16, "who": "first"}
-    assert found[2]["blocks"] == 4
     assert set(found[3]["ns_per_operation"]) == {"0", "1"}
     assert found[-1]["ending"] == "complete"
     assert blocks(run) == {0: [(3, 0), (3, 1), (3, 2), (3, 3)]}
