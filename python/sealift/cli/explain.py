@@ -12,12 +12,12 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Annotated, Any
 
-import typer
-
 from sealift import BatchResult, Calibrated, Cost, Engine, SealiftError, policies
 from sealift.cli import lab
 from sealift.cli.devices import split_specs
 from sealift.cli.output import (
+    Help,
+    Parse,
     columns,
     echo,
     eprint,
@@ -25,7 +25,6 @@ from sealift.cli.output import (
     format_measure,
     in_sentences,
     parsed,
-    parser_of,
 )
 from sealift.exit_code import ExitCode
 from sealift.quantities import parse_count
@@ -33,62 +32,25 @@ from sealift.quantities import parse_count
 Document = dict[str, Any]
 """The JSON of `sealift explain`, or a part of it."""
 
-# \b keeps the lines as they are.
-EXAMPLES = (
-    """\b
-Columns of the table:
-  predicted ns  predicted time of the batch
-  messages/s    messages a second at that time
-  host CPU ns   time of this machine's processors in it
-  taken ns      measured time of such batches: the median, the middle half of how many;
-                `sealift advise` compares devices with care, this does not
-  Where that is more than 1.3 times off the prediction, a line below says so,
-  when the costs were measured, and how to renew them.
-  A card that is named with --device is projected: its times are computed, and no batch is run.
-
-\b
-Policies for --policy, with settings as in size-split:bytes=4096:
-"""
-    + "".join(f"  {policy.name:<17}{policy.summary}\n" for policy in policies())
-    + """
-\b
-Examples:
-  sealift explain --messages 1024 --bytes 128
-  sealift explain --messages 1 --bytes 65536 --policy size-split
-  sealift explain --messages 64 --bytes 1500 --devices cpu:isa=aesni,library --json
-  sealift explain --messages 1024 --bytes 128 --calibrate
-  sealift explain --messages 1024 --bytes 1500 --device card.toml
-"""
-)
+HELP = Help("sealift.cli")
+POLICIES = "\n".join(f"  {policy.name:<17}{policy.summary}" for policy in policies())
+EXAMPLES = HELP.lines("explain").format(policies=POLICIES)
+MESSAGES = partial(parse_count, least=1, most=2**32 - 1, noun="number of messages")
+BYTES = partial(parse_count, least=0, most=2**36 - 32, noun="number of bytes")
 
 
-def _count(option: str, metavar: str, least: int, most: int, noun: str, text: str) -> Any:
-    """An option that is a number."""
-    parse = partial(parse_count, least=least, most=most, noun=noun)
-    return typer.Option(option, help=text, metavar=metavar, parser=parser_of(option, parse))
-
-
-MESSAGES = "Messages in the batch, as in 1024 or 40k."
-BYTES = "Bytes of each message, as in 128, 1k (1,000) or 4KiB (4,096)."
-CARDS = """A card that you don't own, described in a card.toml, or the name of one that comes with
-sealift-lab: its projected time, and whether it would get the batch if it were here. May be
-repeated."""
-DEVICES = """The devices to choose among; `sealift devices` lists them. Batches that name none go to
-real ones only. [default: every real one]"""
-POLICY = "How to choose; the policies stand below."
-CALIBRATE = "Measure costs again, and cache them in place of earlier ones."
+def _option(flag: str, metavar: str | None = None, of: Parse = None) -> Any:
+    return HELP.option("explain", flag, metavar, of)
 
 
 def explain(
-    messages: Annotated[
-        int, _count("--messages", "N", 1, 2**32 - 1, "number of messages", MESSAGES)
-    ],
-    message_bytes: Annotated[int, _count("--bytes", "B", 0, 2**36 - 32, "number of bytes", BYTES)],
-    cards: Annotated[list[str] | None, typer.Option("--device", help=CARDS, metavar="CARD")] = None,
-    devices: Annotated[str | None, typer.Option(help=DEVICES, metavar="LIST")] = None,
-    policy: Annotated[str, typer.Option(help=POLICY, metavar="POLICY")] = "earliest-finish",
-    calibrate: Annotated[bool, typer.Option("--calibrate", help=CALIBRATE)] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
+    messages: Annotated[int, _option("--messages", "N", MESSAGES)],
+    message_bytes: Annotated[int, _option("--bytes", "B", BYTES)],
+    cards: Annotated[list[str] | None, _option("--device", "CARD")] = None,
+    devices: Annotated[str | None, _option("--devices", "LIST")] = None,
+    policy: Annotated[str, _option("--policy", "POLICY")] = "earliest-finish",
+    calibrate: Annotated[bool, _option("--calibrate")] = False,
+    as_json: Annotated[bool, HELP.option("sealift", "--json")] = False,
 ) -> None:
     """Show which device would get a batch, each one's predicted time, and why this one wins.
 

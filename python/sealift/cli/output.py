@@ -3,16 +3,19 @@
 import shutil
 import sys
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import NoReturn, TypeVar
+from importlib.resources import files
+from typing import Any, NoReturn, TypeVar
 
 import typer
 
 from sealift.errors import SealiftError
 from sealift.exit_code import ExitCode
 
+Parse = Callable[[str], Any] | None
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -42,8 +45,35 @@ def parsed(option: str, parse: Callable[[S], T], value: S) -> T:
         fail(ExitCode.USAGE, f"{option}: {error}")
 
 
-def parser_of(option: str, parse: Callable[[str], T]) -> Callable[[str | T], T]:
-    """The same for `typer.Option(parser=...)`, which also gets defaults."""
+class Help:
+    """What the file help.toml of a package says of its commands, and options with these texts."""
+
+    def __init__(self, package: str) -> None:
+        """Reads the file."""
+        text = (files(package) / "help.toml").read_text(encoding="utf-8")
+        self.texts: dict[str, dict[str, str]] = tomllib.loads(text)
+
+    def option(self, command: str, flags: str, metavar: str | None = None, of: Parse = None) -> Any:
+        """An option; its text stands under its first flag, `of` parses values, but no defaults."""
+        first, *_, last = 2 * flags.split()
+        text, parser = self.texts[command][first], _parser(last, of)
+        return typer.Option(*flags.split(), help=text, metavar=metavar, parser=parser)
+
+    def argument(self, command: str, metavar: str, of: Parse = None) -> Any:
+        """An argument; its text stands under the name that users see."""
+        text, parser = self.texts[command][metavar], _parser(metavar, of)
+        return typer.Argument(help=text, metavar=metavar, parser=parser)
+
+    def lines(self, command: str, name: str = "examples") -> str:
+        """What stands below the options of a command, line by line; "" where there is nothing."""
+        text = self.texts[command].get(name, "").rstrip()
+        # \b keeps the lines of a paragraph as they are.
+        return text and "\b\n" + text.replace("\n\n", "\n\n\b\n")
+
+
+def _parser(option: str, parse: Parse) -> Callable[[Any], Any] | None:
+    if parse is None:
+        return None
     return lambda value: parsed(option, parse, value) if isinstance(value, str) else value
 
 

@@ -7,9 +7,11 @@ import typer
 from typer.core import TyperGroup
 
 from sealift.cli import check, explain, lab
-from sealift.cli.devices import GPU_DEVICES, INSTALL, states
-from sealift.cli.output import columns, echo
+from sealift.cli.devices import GPU_DEVICES, states
+from sealift.cli.output import Help, columns, echo
 from sealift.gpu_names import names_gpu
+
+HELP = Help("sealift.cli")
 
 
 class Commands(TyperGroup):
@@ -24,6 +26,9 @@ class Commands(TyperGroup):
             )
         name, command, rest = super().resolve_command(ctx, args)
         return name, lab.load_command(name) if name in lab.COMMANDS else command, rest
+
+
+VERSION = "Print the version."
 
 
 def _print_version(wanted: bool) -> None:
@@ -46,7 +51,7 @@ def _root(
 
 
 def devices(
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: Annotated[bool, HELP.option("sealift", "--json")] = False,
 ) -> None:
     """Show every device: what is here, and why the others are not.
 
@@ -78,46 +83,14 @@ def _not_loaded() -> None:
     """Stands for a command of the lab in lists of commands and among names that are near."""
 
 
-# \b keeps the lines as they are.
-BEGIN = """\b
-Begin with
-  sealift devices           what this machine has
-  sealift check             whether all of it computes right, some seconds a device
-  sealift explain --messages 1024 --bytes 128
-                            which device would get such a batch, and why
-"""
-WITH_LAB = """\
-  sealift advise --quick    where to encrypt, measured in a minute
-  sealift advise --size 128 --rate 40k
-                            what your own load takes, in half a minute
-  sealift lab run --quick   the same and more, with a page, in a minute
-  sealift dpu run FILE      a program of your own on a simulated UPMEM DPU
-"""
-WITHOUT_LAB = f"""\
-  {INSTALL}
-                            adds the commands advise, lab and dpu
-"""
-EXIT_CODES = """
-\b
-Exit codes:
-  0    done
-  1    slower than `lab compare --fail-on` allows
-  2    wrong usage, or a folder that can't be read
-  3    nothing could be measured, compared or judged
-  4    something was computed wrong
-  5    a result could not be written
-  6    a part of a run failed; the others were measured
-  7    a DPU program faulted, or did not end in the cycles that it had
-  130  interrupted; what was complete is kept
-  141  nobody reads standard output any more, as after `| head -1`
-"""
+LAB = HELP.texts["sealift"]["with_lab" if lab.is_installed() else "without_lab"]
 
 app = typer.Typer(
     name="sealift",
     cls=Commands,
     help="Bulk AES-GCM on whichever processor of this machine wins: see which there are, and which "
     "should do it.",
-    epilog=BEGIN + (WITH_LAB if lab.is_installed() else WITHOUT_LAB) + EXIT_CODES,
+    epilog=HELP.lines("sealift").format(lab=LAB.rstrip()),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,

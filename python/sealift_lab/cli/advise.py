@@ -185,7 +185,7 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
         out: The folder, where it stays.
     """
     from sealift_lab.advise.advice import advise as advise_on
-    from sealift_lab.advise.answer import answer as answer_of_load
+    from sealift_lab.advise.advice import answer as answer_of_load
     from sealift_lab.advise.figures import figures_frame, load_document, run_document
     from sealift_lab.advise.load import Demand
     from sealift_lab.advise.messages import check_compares, find_messages

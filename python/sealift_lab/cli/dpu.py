@@ -162,7 +162,7 @@ def run(
         memory()
         dpu_program.follow(is_running, progress)
         counters, fault = dpu.counters, dpu.fault
-        found = {
+        found: Document = {
             "schema": "sealift-dpu-run/1",
             "file": file,
             "ended": ending,

@@ -1,21 +1,17 @@
-"""Options and arguments: their texts from help.toml, and the parsers of their values.
+"""Options and arguments, with their texts out of help.toml, and the parsers of their values.
 
 Each parser raises ValueError that says what would be right.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from enum import StrEnum
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-import typer
-
-from sealift.cli.output import parser_of
+from sealift.cli.output import Help
 from sealift.quantities import list_parts, parse_count, parse_number
 from sealift_lab.model.workload import KEY_BITS, TEXT_LEN_MAX, KeyRegime
 
@@ -30,32 +26,8 @@ class Region(NamedTuple):
     length: int
 
 
-def option(
-    command: str, flags: str, metavar: str | None = None, of: Callable[[str], Any] | None = None
-) -> Any:
-    """An option; its text stands under the command and its first flag, `of` parses its value."""
-    first, *_, last = 2 * flags.split()
-    parser = None if of is None else parser_of(last, of)
-    text = _texts()[command][first]
-    return typer.Option(*flags.split(), help=text, metavar=metavar, parser=parser)
-
-
-def argument(command: str, metavar: str, of: Callable[[str], Any] | None = None) -> Any:
-    """An argument; its text stands under the command and the name that users see."""
-    parser = None if of is None else parser_of(metavar, of)
-    return typer.Argument(help=_texts()[command][metavar], metavar=metavar, parser=parser)
-
-
-def examples(command: str) -> str:
-    """What stands below the options of a command, line by line as it is written; "" for none."""
-    # \b keeps the lines as they are.
-    text = _texts()[command].get("examples", "").strip()
-    return text and "\b\n" + text.replace("\n\n", "\n\n\b\n")
-
-
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("sealift_lab.cli") / "help.toml").read_text(encoding="utf-8"))
+HELP = Help("sealift_lab.cli")
+option, argument, examples = HELP.option, HELP.argument, HELP.lines
 
 
 def count(least: int, most: int, noun: str) -> Callable[[str], int]:

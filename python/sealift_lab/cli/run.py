@@ -56,9 +56,9 @@ def run(
         from sealift_lab.run import session
 
         if resume is not None:
-            options = {"--quick": quick or None, "--out": out, "--threads": threads, "--seed": seed}
-            options["--region"] = region
+            options = {"--out": out, "--threads": threads, "--seed": seed, "--region": region}
             given = [name for name, value in options.items() if value is not None]
+            given = [*(["--quick"] if quick else []), *given]
             if words := [*(names or ()), *given]:
                 raise ValueError(
                     f"--resume goes on with the plan in its folder; leave out {', '.join(words)}"
