@@ -1,13 +1,12 @@
 """Lines through measurements: what batches cost, where a line bends, and where two cross."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import numpy as np
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
-from sealift_lab.judge.intervals import Vector
 from sealift_lab.judge.verdicts import SHOWN, verdict
 from sealift_lab.model.results import Estimate, Verdict
 
@@ -25,8 +24,7 @@ class BatchTime:
 class CostLine:
     """Predicted time = fixed cost + cost per message + cost per byte.
 
-    Attributes:
-        worst_share: By how much it is off the batch that it fits worst; 0.1 is 10 %.
+    It is off the batch that it fits worst by `worst_share`; 0.1 is 10 %.
     """
 
     setup_ns: float
@@ -41,12 +39,8 @@ class CostLine:
     def through(self, point: BatchTime) -> "CostLine":
         """The same line, scaled so that it meets a measured batch."""
         factor = point.batch_ns / self.batch_ns(point.messages, point.message_bytes)
-        return replace(
-            self,
-            setup_ns=factor * self.setup_ns,
-            per_message_ns=factor * self.per_message_ns,
-            per_byte_ns=factor * self.per_byte_ns,
-        )
+        parts = self.setup_ns, self.per_message_ns, self.per_byte_ns
+        return CostLine(*(factor * part for part in parts), worst_share=self.worst_share)
 
 
 def fit(points: Sequence[BatchTime]) -> CostLine:
@@ -56,25 +50,22 @@ def fit(points: Sequence[BatchTime]) -> CostLine:
     """
     from scipy.optimize import nnls  # type: ignore[import-untyped]  # takes 0.4 s
 
-    shares = np.array(
-        [(1.0, each.messages, each.messages * each.message_bytes) for each in points]
-    ) / np.array([[each.batch_ns] for each in points])
+    of = [(each.messages, each.message_bytes, each.batch_ns) for each in points]
+    shares = np.array([(1 / ns, n / ns, n * size / ns) for n, size, ns in of])
     # NNLS compares columns with each other, so they must be alike in size.
     scale = np.maximum(shares.max(axis=0), np.finfo(np.float64).tiny)
     parts, _ = nnls(shares / scale, np.ones(len(points)))
-    worst = float(np.abs(shares / scale @ parts - 1).max())
     setup, message, byte = (parts / scale).tolist()
-    return CostLine(setup, message, byte, worst)
+    return CostLine(setup, message, byte, float(np.abs(shares / scale @ parts - 1).max()))
 
 
 @dataclass(frozen=True)
 class Breakpoint:
-    """Where two segments meet.
+    """Where two segments meet: the place that fits best, with an interval.
 
     Attributes:
-        at: The place that fits best.
-        low: Lower end of its interval; the first place where it reaches the second.
-        high: Upper end; the last place where it reaches the last but one.
+        low: The first place of the line, where the interval reaches the second.
+        high: The last place, where it reaches the last but one.
         before: Slope of the first segment, in logarithms of both: 1 is in proportion, 0 is flat.
         after: Slope of the second.
         points: How many places the line has.
@@ -95,17 +86,8 @@ def breakpoint_of(
 
     In logarithms what grows in proportion has a slope of 1 and errors are shares. The interval
     holds every place where the segments could meet and fit hardly worse: by as much as Student's
-    t allows, with as many degrees of freedom as there are places over the fit's four numbers.
-
-    Args:
-        line: Places and values, all above 0, in any order.
-        confidence: Nominal coverage of the interval.
-
-    Returns:
-        None where one straight line does as well, or the slopes differ by less than `SLOPE_LEAST`.
-
-    Raises:
-        ValueError: If there are fewer than `PLACES_LEAST` different places, or one is not above 0.
+    t allows, with as many degrees of freedom as there are places over the fit's four numbers. None
+    where one straight line does as well, or the slopes differ by less than `SLOPE_LEAST`.
     """
     for place, value in line:
         if not (0 < place < np.inf and 0 < value < np.inf):
@@ -117,32 +99,27 @@ def breakpoint_of(
     inner = np.unique(x)[1:-1]
     steps = [np.linspace(low, high, STEPS, endpoint=False) for low, high in pairwise(inner)]
     tried = np.concatenate([*steps, inner[-1:]])
-    turns = np.maximum(0.0, x - tried[:, None])  # what a change of slope by 1 adds behind each
-    straight, bent = _residual(x, y), _residual(x, turns)
-    change = bent @ straight / (bent * bent).sum(axis=1)
-    squares = np.maximum(0.0, straight @ straight - change * (bent @ straight))
+
+    def fitted(turn: float) -> tuple[float, float, float]:
+        """The sum of squares, the slope before the turn, and by how much it changes there."""
+        terms = np.column_stack([np.ones_like(x), x, np.maximum(0.0, x - turn)])
+        parts, *_ = np.linalg.lstsq(terms, y)
+        residual = y - terms @ parts
+        return float(residual @ residual), float(parts[1]), float(parts[2])
+
+    squares, before, change = np.array([fitted(turn) for turn in tried]).T
+    straight, _, _ = fitted(x[-1])
     rounding, least = ROUNDING * float(y @ y), float(squares.min())
     best = int(np.argmax(squares <= least + rounding))  # of places that fit alike the first
     freedom = len(x) - PARAMETERS
     reach = float(stdtrit(freedom, (1 + confidence) / 2)) ** 2 / freedom
-    explained = float(straight @ straight) - least
-    if explained <= reach * least + rounding or abs(change[best]) < SLOPE_LEAST:
+    if straight - least <= reach * least + rounding or abs(change[best]) < SLOPE_LEAST:
         return None
     fitting = np.flatnonzero(squares <= least * (1 + reach) + rounding)
-    before = float(np.polyfit(x, y - change[best] * turns[best], 1)[0])
     low = x[0] if fitting[0] == 0 else tried[fitting[0]]
     high = x[-1] if fitting[-1] == len(tried) - 1 else tried[fitting[-1]]
-    at, low, high = np.exp([tried[best], low, high]).tolist()
-    return Breakpoint(at, low, high, before, before + float(change[best]), len(x))
-
-
-def _residual(x: Vector, y: Vector) -> Vector:
-    """What a straight line through values leaves of them; one row of `y` a line."""
-    apart = x - x.mean()
-    mean = y.mean(axis=-1, keepdims=True)
-    slope = ((y - mean) @ apart)[..., None] / (apart @ apart)
-    residual: Vector = y - mean - slope * apart
-    return residual
+    slopes = (float(before[best]), float(before[best] + change[best]))
+    return Breakpoint(*np.exp([tried[best], low, high]).tolist(), *slopes, len(x))
 
 
 def verdicts_of_models(
@@ -153,11 +130,7 @@ def verdicts_of_models(
 ) -> dict[float, Verdict]:
     """Judges one device against another at some places, by times that models give.
 
-    Args:
-        one_ns: Time of the one device at a place.
-        other_ns: Time of the other one.
-        places: Where they are compared.
-        error: Share by which the worse of both models is off.
+    The worse of both models is off by the share `error`.
     """
     half = float(np.log1p(error))
     logs = {at: float(np.log(other_ns(at) / one_ns(at))) for at in sorted(places)}
@@ -167,8 +140,7 @@ def verdicts_of_models(
 def stretches(verdicts: Mapping[float, Verdict]) -> list[tuple[Verdict, float, float]]:
     """Neighbouring places with one verdict: the verdict, the first place and the last."""
     by_verdict = groupby(sorted(verdicts), key=verdicts.__getitem__)
-    parts = [(each, list(places)) for each, places in by_verdict]
-    return [(each, places[0], places[-1]) for each, places in parts]
+    return [(each, (places := [*of])[0], places[-1]) for each, of in by_verdict]
 
 
 @dataclass(frozen=True)
@@ -186,22 +158,18 @@ class BreakEven:
     most: int | None
 
 
-def break_even(message_ns: Callable[[int], float], time: Estimate, messages_most: int) -> BreakEven:
+def break_even(message_ns: Callable[[int], float], time: Estimate, most: int) -> BreakEven:
     """From how many messages a batch takes less a message than a device that was measured.
 
-    The measured time stands for batches of every length; short ones cost a little more.
-
-    Args:
-        message_ns: Exact time a message in a batch of so many; it falls with their number.
-        time: Measured, nanoseconds a message.
-        messages_most: The longest batch that is tried; it stands for all longer ones.
+    The measured time stands for batches of every length; short ones cost a little more. Exact is
+    the time a message in a batch of so many, which falls with their number, up to the longest one.
     """
 
     def least(ns: float) -> int | None:
         # By doubling and then by halves.
         high = 1
         while message_ns(high) >= ns:
-            if high >= messages_most:
+            if high >= most:
                 return None
             high *= 2
         low = high // 2
