@@ -7,7 +7,7 @@ gather, copy, work and scatter a batch, and wait for it before the next. A batch
 gives its latency. Not part of a quick run.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from sealift_lab.experiments.device_names import ADVICE
@@ -19,16 +19,6 @@ from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
 from sealift_lab.model.results import Origin, Results
-
-
-def core_counts(cores: int, messages: int) -> list[int]:
-    """1, 2, 4 and 8 cores, as far as there are so many and each has a message of its own."""
-    return [count for count in (1, 2, 4, 8) if count <= min(cores, messages)]
-
-
-def whole_shares(messages: int, cores: int) -> int:
-    """The least number of messages from `messages` on of which every core has as many."""
-    return -(-messages // cores) * cores
 
 
 def _core_cells(scope: Scope) -> Iterator[Cell]:
@@ -45,14 +35,15 @@ def _cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
     device, cores = cells.device_of(scope), scope.cores
-    units, every = cells.units_of(device, cores), [cores]
-    each = whole_shares(limits.THREAD_MESSAGES, cores)
-    resident = whole_shares(FEWER if device == cells.PROCESSOR else MANY, cores)
+    units, most = cells.units_of(device, cores), FEWER if device == cells.PROCESSOR else MANY
+    # Of which every core has as many.
+    each, resident = (-(-n // cores) * cores for n in (limits.THREAD_MESSAGES, most))
     for code, mode, data, batch, counts in (
-        (AS_PUBLISHED, cells.REPLICATED, RESIDENT, each, every),
-        (OURS, cells.PARTITIONED, RESIDENT, resident, every),
-        *((OURS, cells.PARTITIONED, HOST, batch, core_counts(cores, batch)) for batch in BATCHES),
+        (AS_PUBLISHED, cells.REPLICATED, RESIDENT, each, [cores]),
+        (OURS, cells.PARTITIONED, RESIDENT, resident, [cores]),
+        *((OURS, cells.PARTITIONED, HOST, batch, cells.CORE_COUNTS) for batch in BATCHES),
     ):
+        counts = [count for count in counts if count <= min(cores, batch)]
         for name in (*(cells.cores_text(cells.BY_CODE[code], count) for count in counts), device):
             yield {**_cell(name, code, data), "mode": mode, "units": units, "batch": batch}
 
@@ -95,12 +86,18 @@ def _published(results: Results) -> Iterator[Published]:
     device: Cell = {"device": cells.device_in(results)}
     alone: Cell = {"batch": 1, "data": HOST}
     latency = Times({**alone, "device": cells.cores_text("cpu", 1)}, {**alone, **device})
+    where = {"code": AS_PUBLISHED}
+    published = (row.cell for row in results.select(**where))
+    every = next((cell for cell in published if cells.core_count(str(cell["device"]))), None)
+    here: Figure = Missing(f"no cores beside it: {results.why_missing(**where)}")
+    if every is not None:
+        here = Times({**every, **device}, every)
     yield tables.claim(
         "003-F10",
         "all of a GPU against all CPU cores",
         "gpu-cpu",
         Kind.RATIO,
-        cells.of_a_gpu(results, _against_cores(results), **device),
+        cells.of_a_gpu(results, here, **device),
         "the published program on all of the GPU against table code on all cores; the document's "
         f"own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the vendor's library; "
         f"{cells.WORKLOAD}",
@@ -109,15 +106,6 @@ def _published(results: Results) -> Iterator[Published]:
     here = cells.of_a_gpu(results, latency, **device)
     note = f"one message, handed over and waited for before the next, {HOST}; {cells.WORKLOAD}"
     yield tables.claim("003-F10", what, "latency", Kind.SHAPE, here, note)
-
-
-def _against_cores(results: Results) -> Figure:
-    """The device against all cores, by the published program."""
-    where = {"code": AS_PUBLISHED}
-    for row in results.select(**where):
-        if cells.core_count(str(row.cell["device"])):
-            return Times({**row.cell, "device": cells.device_in(results)}, row.cell)
-    return Missing(f"no cores beside it: {results.why_missing(**where)}")
 
 
 def _core_lines(_: Results) -> Sequence[Line]:
@@ -154,15 +142,13 @@ def _lines(_: Results) -> Iterator[Line]:
         yield Line(series, "time", ns, Origin.PUBLISHED, {"data": HOST})
 
 
-def _gpu_rows(test: str) -> Mapping[str, tables.Row]:
-    return {row["gpu"]: row for row in tables.GPUS if row["test"] == test}
-
-
 CPU, GPU = "i7-12700H", "RTX 4070 (2023)"
 ONE, EVERY = "Thread = 1", "Threads = cores"
 CPU_ONE, *CPU_ROWS = (tables.cpu_row(cpu=CPU, test=test) for test in (ONE, EVERY, f"{EVERY}, IPP"))
-CORE_ROWS = {CPU: CPU_ONE, **_gpu_rows(ONE)}
-ALL_ROWS = _gpu_rows(EVERY)
+GPU_ONE, ALL_ROWS = (
+    {row["gpu"]: row for row in tables.GPUS if row["test"] == test} for test in (ONE, EVERY)
+)
+CORE_ROWS = {CPU: CPU_ONE, **GPU_ONE}
 LIMIT_SERIES = {AS_PUBLISHED: "at most", OURS: "at most, Sealift's kernel"}
 UNITS, BATCH = Axis("units", "multiprocessors, or cores"), Axis("batch", "messages at once")
 FEWER, MANY = 4_096, 1 << 18

@@ -22,7 +22,6 @@ from sealift_lab.model.results import Origin, Results
 
 Grids = Callable[[str, int], Iterable[Grid]]
 """The grids of a device, by its name and how many multiprocessors it has."""
-Points = Sequence[tuple[float, float]]
 
 
 def one_block(device: str, _: int) -> Iterator[Grid]:
@@ -31,10 +30,7 @@ def one_block(device: str, _: int) -> Iterator[Grid]:
 
 
 def rounds(_: str, units: int) -> Iterator[Grid]:
-    """Blocks in powers of two below the multiprocessors, and whole rounds of them.
-
-    Between whole rounds lies a saw: a grid waits for the multiprocessors that have one more.
-    """
+    """Blocks in powers of two below the multiprocessors, and whole rounds of them."""
     counts = [*(n for n in POWERS if n < units), *(units * n for n in range(1, ROUNDS + 1))]
     return (Grid(blocks, limits.BLOCK_THREADS) for blocks in counts)
 
@@ -49,28 +45,26 @@ def one_and_all(_: str, units: int) -> tuple[Grid, Grid]:
     return Grid(1, 1), Grid(units, limits.BLOCK_THREADS)
 
 
-def whole_rounds(line: Iterable[tuple[float, float]], round_places: float) -> Points:
-    """The places of a line below the first whole round, and whole rounds."""
-    return sorted(
-        (place, speed) for place, speed in line if place < round_places or place % round_places == 0
-    )
+def break_of(line: Iterable[tuple[float, float]], units: float) -> Figure:
+    """The break of a line as a multiple of units, or why it has none.
 
-
-def break_of(line: Points, units: float) -> Figure:
-    """The break of a line as a multiple of units, or why it has none."""
+    Between whole rounds of as many units a grid waits for its last blocks or warps: a saw, which is
+    no end of growth and left out.
+    """
     # A process that measures imports experiments, but none of the judge's libraries.
     from sealift_lab.judge.lines import PLACES_LEAST, breakpoint_of
 
-    places = f"its line over {len(line)} places"
-    if len(line) < PLACES_LEAST:
+    points = sorted((at, speed) for at, speed in line if at < units or at % units == 0)
+    places = f"its line over {len(points)} places"
+    if len(points) < PLACES_LEAST:
         return Missing(f"{places} is too short to tell")
-    found = breakpoint_of(line)
+    found = breakpoint_of(points)
     if found is None:
         return Missing(f"{places} has no break")
     return Number(found.at / units, found.low / units, found.high / units)
 
 
-def projected_line(gpu: Gpu, axis: str) -> Points:
+def projected_line(gpu: Gpu, axis: str) -> Sequence[tuple[float, float]]:
     """The projected speed by the threads of one block, in powers of two, or by blocks."""
     if axis == "thread_blocks":
         grids = rounds(gpu.name, gpu.multiprocessors)
@@ -155,7 +149,7 @@ def _measured_break(results: Results, axis: str, units: float) -> Figure:
     }
     if not speeds:
         return Missing(results.why_missing(**REPLICATED_PUBLISHED))
-    return break_of(whole_rounds(speeds.items(), units), units)
+    return break_of(speeds.items(), units)
 
 
 def _multiprocessors(results: Results) -> int | None:
@@ -207,22 +201,6 @@ def _published_types(results: Results) -> Iterator[Published]:
     yield claim(what, "float-slower", Kind.SHAPE, times(limits.INT, limits.FLOAT), note)
 
 
-def _lines_by_threads(_: Results) -> Sequence[Line]:
-    row, at = ONE_THREAD, {"threads_per_block": 1}
-    point = cells.published_line(f"published: {row['gpu']}", row, at)
-    return [*_limits(one_block, "threads_per_block"), point]
-
-
-def _lines_by_blocks(_: Results) -> Sequence[Line]:
-    series = f"published: {ONE_THREAD['gpu']}"
-    points = (
-        cells.published_line(series, row, {"thread_blocks": grid.blocks})
-        for grid, row in PRINTED_GRIDS.items()
-        if grid.threads == limits.BLOCK_THREADS
-    )
-    return [*_limits(rounds, "thread_blocks"), *points]
-
-
 def _cells_by_type(scope: Scope) -> Iterator[Cell]:
     for device, grid in _grids_here(one_and_all, scope):
         place = {"thread_blocks": grid.blocks, "threads_per_block": grid.threads}
@@ -267,6 +245,7 @@ PRINTED_GRIDS = {
     Grid(int(row["thread_blocks"]), int(row["threads_per_block"])): row for row in tables.GRIDS
 }
 ONE_THREAD = tables.gpu_row(gpu="RTX 4070 (2023)", test="Thread = 1")
+PUBLISHED_GPU = f"published: {ONE_THREAD['gpu']}"
 REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": cells.REPLICATED}
 # The published program in its mode, and with each message worked once; and Sealift's kernel.
 PUBLISHED = (AS_PUBLISHED, cells.REPLICATED, cells.RESIDENT)
@@ -296,7 +275,10 @@ THREADS_PER_BLOCK = _by_grid(
         "one of their own, and not the one that they share, is found",
     ),
     charts=cells.code_charts("threads_per_block", "One block"),
-    lines=_lines_by_threads,
+    lines=lambda _: [
+        *_limits(one_block, "threads_per_block"),
+        cells.published_line(PUBLISHED_GPU, ONE_THREAD, {"threads_per_block": 1}),
+    ],
     weight=0.6,
     notes=f"One block of threads works on one multiprocessor.{cells.NOTES}",
 )
@@ -316,7 +298,14 @@ BLOCKS = _by_grid(
         "the number of multiprocessors, each of which works one block as fast as one alone",
     ),
     charts=cells.code_charts("thread_blocks", f"Blocks of {limits.BLOCK_THREADS} threads"),
-    lines=_lines_by_blocks,
+    lines=lambda _: [
+        *_limits(rounds, "thread_blocks"),
+        *(
+            cells.published_line(PUBLISHED_GPU, row, {"thread_blocks": grid.blocks})
+            for grid, row in PRINTED_GRIDS.items()
+            if grid.threads == limits.BLOCK_THREADS
+        ),
+    ],
     weight=0.6,
     notes="That the projected limit stops growing at as many blocks as there are multiprocessors "
     "(16, 36, 24 and 132) is an input of the model. *With transfers*: copies and kernel one after "

@@ -218,7 +218,7 @@ BY_CODE = {AS_PUBLISHED: "table", OURS: "cpu"}
 # By code the threads that stand for one core, the least that each takes.
 CORE_THREADS = {AS_PUBLISHED: 1, OURS: LANES}
 CORES = re.compile(r"(\w+), (\d+) cores?")
-CORE_MESSAGES = 1_024
+CORE_MESSAGES, CORE_COUNTS = 1_024, (1, 2, 4, 8)
 # Where each is worked once: threads of large grids have fewer, and their tables tell more.
 MESSAGES_MOST = 1 << 18
 # Of Sealift's kernels: as many threads of a block as registers leave room for.
@@ -234,7 +234,7 @@ NAMES: Mapping[Value, str] = {
     **{
         cores_text(driver, count): cores_text(device_names.NAMES[driver], count)
         for driver in BY_CODE.values()
-        for count in (1, 2, 4, 8)
+        for count in CORE_COUNTS
     },
     PROCESSOR: f"{PROCESSOR} (no GPU, for tests only)",
     AS_PUBLISHED: "the document's program",
