@@ -1,21 +1,36 @@
-"""A run that measured messages of one's own, as advice on a load: devices with ranks, and cards."""
+"""A run that measured messages of one's own, as advice on a load: what to buy, or where to run."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sealift_lab._lab import Card
-from sealift_lab.advise.devices import measured, projected
-from sealift_lab.advise.load import Candidate, Demand, Latency, State, batch_ns_p99, rank, serve
+from sealift_lab.advise.load import (
+    FULL_SHARE,
+    Candidate,
+    Demand,
+    Latency,
+    State,
+    batch_ns_p99,
+    measured,
+    projected,
+    rank,
+    serve,
+)
 from sealift_lab.advise.messages import BY_SIZE, find_messages
+from sealift_lab.claim.answer import Answer, Bar, Remark, lead
+from sealift_lab.claim.answer import answer as answer_of_run
+from sealift_lab.claim.claims import rate
 from sealift_lab.claim.declared import declared
+from sealift_lab.claim.words import conditions, name_of
 from sealift_lab.judge.judge import compare_rows
 from sealift_lab.judge.lines import BreakEven, break_even
 from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.measure.crypto import lengths_in
 from sealift_lab.model.arm import Cell, fits
-from sealift_lab.model.results import Results
+from sealift_lab.model.results import Claim, Ledger, Relation, Results, Verdict
 from sealift_lab.model.run import PlannedExperiment
+from sealift_lab.model.units import format_ns, format_number, scale_of
 from sealift_lab.model.workload import Lengths
 from sealift_lab.run.folder import Run
 
@@ -170,8 +185,8 @@ def advise(
     known = sorted({messages for device in devices for messages in device.by_messages})
     if (wanted := demand.batch) is not None and known:
         if wanted not in known:
-            counts = ", ".join(f"{count:,}" for count in known)
-            raise ValueError(f"a batch of {wanted:,} was not measured; there are {counts}")
+            there_are = ", ".join(f"{count:,}" for count in known)
+            raise ValueError(f"a batch of {wanted:,} was not measured; there are {there_are}")
         without = [device.name for device in devices if wanted not in device.by_messages]
         left_out |= dict.fromkeys(without, f"was not measured in batches of {wanted:,}")
         devices = [device for device in devices if device.name not in without]
@@ -198,6 +213,34 @@ def advise(
     )
 
 
+def answer(advice: Advice) -> Answer:
+    """The recommendation, one figure, a bar for each device, and at most three remarks.
+
+    The figure is how busy the load keeps this machine's processors; without a rate how many times
+    as fast the best device is as the reference.
+
+    Args:
+        advice: With at least one device that was measured.
+    """
+    messages = advice.best.used.batch.messages
+    where = {**advice.work, "batch": messages}
+    rows = [row for row in advice.results.rows if fits(row.cell, where)]
+    nothing = {each.name: Results((), ()) for each in advice.run.plan.experiments}
+    narrowed = {**nothing, BY_SIZE: replace(advice.results, rows=rows)}
+    # Without a rate this is the whole answer but for the cards.
+    plain = answer_of_run(advice.run, narrowed)
+    found = replace(
+        plain,
+        basis=conditions(rows[0].work, advice.planned),
+        bars=[*_bars(advice, messages), *(bar for bar in plain.bars if bar.rate is None)],
+        remarks=_remarks(advice, plain),
+    )
+    if advice.demand.rate_per_s is None:
+        return found
+    busy = _busy(advice)
+    return replace(found, advice=_advice(advice), headline=busy, lead=lead(busy))
+
+
 def _left_out(results: Results) -> Iterator[tuple[str, str]]:
     """Devices that are not for real work, were absent, or computed something wrong."""
     there = {row.subject for row in results.rows}
@@ -211,7 +254,165 @@ def _left_out(results: Results) -> Iterator[tuple[str, str]]:
             yield str(device), each.skipped
 
 
+def _advice(advice: Advice) -> str:
+    """What to do under a load with a rate."""
+    state, name = advice.best.used.state, _name(advice, advice.best)
+    threads = int(advice.work["threads"])
+    cores = "one core" if threads == 1 else f"{threads:,} cores"
+    if state is State.OVERLOADED:
+        return f"{name} can't keep up on {cores}"
+    if state is State.LATE:
+        return f"No device here is shown to be back within {format_ns(advice.demand.p99_ns or 0)}"
+    if state is State.NEAR_FULL:
+        return f"{name} on {cores}: too near to full for a p99"
+    run = advice.planned.advice.get(advice.best.name, f"on {name}")
+    same = (_name(advice, each) for each in _peers(advice, Verdict.SAME))
+    return f"{_buy(advice)} {' or '.join([run[0].lower() + run[1:], *same])}"
+
+
+def _busy(advice: Advice) -> Claim:
+    """How busy the load keeps the processors, on the best device."""
+    busy = advice.best.used.cores_busy
+    assert busy is not None, "a load without a rate keeps nobody busy"
+    scale, unit = (1.0, "cores") if busy.value >= 1 else (100.0, "% of a core")
+    load = f"{format_number(advice.demand.rate_per_s or 0)} messages/s"
+    return Claim(load, Relation.RATE, figure=busy.scaled(scale), unit=unit, experiment=BY_SIZE)
+
+
+def _bars(advice: Advice, messages: int) -> Iterator[Bar]:
+    """Messages a second of each device in batches of so many; a card says it is projected."""
+    is_open = advice.demand.rate_per_s is None and _peers(advice, Verdict.INCONCLUSIVE)
+    is_settled = advice.best.used.state is State.MEETS and not is_open
+    advised = [advice.best, *_peers(advice, Verdict.SAME)] if is_settled else []
+    for each in advice.candidates:
+        batch = each.device.by_messages.get(messages, each.used.batch)
+        step, prefix = scale_of(batch.per_s.value)
+        name, unit = f"{each.name} (projected)", f"{prefix}messages/s"
+        figure = batch.per_s.scaled(1 / step)
+        claim = Claim(name, Relation.RATE, "", figure, unit, Ledger.MODELLED)
+        if batch.row:
+            claim = rate(advice.planned, batch.row)
+        yield Bar(claim, batch.per_s, each in advised)
+
+
+def _remarks(advice: Advice, plain: Answer) -> list[Remark]:
+    """The weightiest of the run's reasons for care, then the load's: three; last the machine."""
+    place, *rest = plain.remarks
+    care = [remark for remark in rest if remark.is_care]
+    own = [*_load_remarks(advice)]
+    weighty = [*care[:1], *own, *care[1:], *(each for each in rest if not each.is_care)]
+    return [*weighty[:REMARKS_MOST], place]
+
+
+def _load_remarks(advice: Advice) -> Iterator[Remark]:
+    used, deadline = advice.best.used, advice.demand.p99_ns
+    for each in _peers(advice, Verdict.INCONCLUSIVE):
+        yield Remark(f"{_name(advice, advice.best)} and {_name(advice, each)} are not told apart")
+    cards = [Remark(_card_text(each)) for each in advice.payoffs]
+    late = []
+    if used.p99_ns is not None:
+        # Waiting for the batch and for the device are each taken at their worst.
+        bound = "≤ " if used.batch.messages > 1 else ""
+        of = "" if deadline is None else f" of {format_ns(deadline)}"
+        late = [Remark(f"simulated: p99 {bound}{format_ns(used.p99_ns)}{of}")]
+    # Without a deadline a card weighs more than how long messages take.
+    yield from (*cards, *late) if deadline is None else (*late, *cards)
+    if used.state in (State.OVERLOADED, State.NEAR_FULL):
+        yield from _more_cores(advice)
+    for device, why in advice.left_out.items():
+        if why.startswith("is no device"):
+            yield Remark(f"{device} {why}")
+    wanted, measured = advice.lengths.mean_bytes, advice.best.device.message_bytes
+    if advice.about:
+        yield Remark(advice.about)
+    if abs(measured / wanted - 1) > MEAN_OFF:
+        # A few messages can't have the mean of lengths of which some are rare and long.
+        few = "too few messages for the rare lengths"
+        yield Remark(f"measured: {measured:,.0f} bytes on average, not {wanted:,.0f}: {few}")
+
+
+def _card_text(found: Payoff) -> str:
+    """Whether a card would pay, in one sentence."""
+    algorithm, used = found.described.algorithm, found.card.used
+    other = "" if algorithm == "aes-gcm" else f", at its {algorithm} rate,"
+    name = f"projected: {_count(found)}{found.card.name}{other}"
+    if found.is_needed:
+        return f"{name} would do it"
+    if used.is_late:
+        return f"{name} is not shown to be back in time"
+    if max(found.cores_freed, found.cores_freed_most) <= 0:
+        return f"{name} {'never pays' if found.earlier.messages is None else 'saves no CPU'}"
+    if found.cores_freed <= 0:
+        return f"{name} doesn't pay at this load"
+    load = " at a million messages/s" if used.devices_needed is None else ""
+    if found.core_price is None:
+        return f"{name} frees {format_number(found.cores_freed)} cores{load}; its price isn't known"
+    # Not of several cards, and of one that is nearly full.
+    is_known = used.devices_needed is None or used.state in (State.MEETS, State.LATE)
+    no_p99 = "" if is_known else "; its p99 was not simulated"
+    return f"{name} pays{load} where a core costs over {_money(found)}{no_p99}"
+
+
+def _buy(advice: Advice) -> str:
+    """What to buy: a card that pays, nothing, or nothing on a condition; where to run follows."""
+    has_deadline = advice.demand.p99_ns is not None
+    able = [p for p in advice.payoffs if not has_deadline or p.card.used.state is State.MEETS]
+    if paying := [each for each in able if each.pays]:
+        best = max(paying, key=lambda each: each.cores_freed)
+        return f"Buy {_count(best)}{best.card.name} (projected); else run"
+    open_ones = [p for p in able if p.pays is None and p.cores_freed >= WORTH_NAMING]
+    if not open_ones:
+        return "Buy nothing; run"
+    # The card that pays at the lowest price of a core; without prices the one that frees most.
+    best = min(open_ones, key=lambda p: (p.core_price is None, p.core_price or 0, -p.cores_freed))
+    condition = f"a core costs you over {_money(best)}"
+    if best.core_price is None:
+        condition = f"{format_number(best.cores_freed)} cores are worth {best.card.name} to you"
+    return f"Buy nothing unless {condition}; run"
+
+
+def _more_cores(advice: Advice) -> Iterator[Remark]:
+    """How many cores keep up, and not so nearly that nothing could be said of them."""
+    fact, busy = advice.run.machine.facts.get("cores_affinity"), advice.best.used.cores_busy
+    if fact is None or not isinstance(fact.value, int) or busy is None:
+        return
+    least = math.ceil((busy.high or busy.value) / FULL_SHARE)
+    wanted = max(int(advice.work["threads"]) + 1, least)
+    if wanted <= fact.value:
+        text = f"{wanted} of the {fact.value} cores here may do: --threads {wanted} measures them"
+    else:
+        text = f"{wanted:,} cores may do, and this machine has {fact.value}"
+    yield Remark(text)
+
+
+def _peers(advice: Advice, verdict: Verdict) -> list[Candidate]:
+    """The devices that share the best one's place with this verdict."""
+    return [
+        each
+        for each in advice.candidates
+        if each.place == 1 and each.comparison and each.comparison.verdict is verdict
+    ]
+
+
+def _name(advice: Advice, candidate: Candidate) -> str:
+    return name_of(candidate.name, advice.planned.names)
+
+
+def _count(found: Payoff) -> str:
+    return f"{found.count:,} × " if found.count > 1 else ""
+
+
+def _money(found: Payoff) -> str:
+    """The price of a core from which on cards pay: `1,670 USD`."""
+    return f"{format_number(found.core_price or 0.0)} {found.described.currency or ''}".strip()
+
+
 REAL = "real"
 PER_MILLION = 1e6
 # In larger batches fixed costs weigh nothing any more.
 BATCH_MAX = 1 << 20
+REMARKS_MOST = 3
+# Less than a tenth of a core frees nothing that one could use for something else.
+WORTH_NAMING = 0.1
+# As far as a verdict calls two speeds the same, means may be off.
+MEAN_OFF = 0.02

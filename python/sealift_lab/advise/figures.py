@@ -7,8 +7,7 @@ from itertools import combinations
 import polars as pl
 
 from sealift_lab.advise.advice import Advice, Payoff
-from sealift_lab.advise.devices import Device
-from sealift_lab.advise.load import Candidate
+from sealift_lab.advise.load import Candidate, Device
 from sealift_lab.claim.answer import Answer
 from sealift_lab.judge.lines import stretches, verdicts_of_models
 from sealift_lab.model.results import Estimate, Origin, Results

@@ -6,20 +6,8 @@ from dataclasses import dataclass, replace
 from sealift_lab.claim.declared import plans
 from sealift_lab.experiments import registry
 from sealift_lab.experiments.document_003.messages import logged, stated
-from sealift_lab.measure.crypto import (
-    AXES,
-    MANY_KEYS,
-    OF,
-    REGIMES,
-    SIZED,
-    SIZES,
-    Work,
-    batch_for,
-    crypto_cells,
-    legend_of,
-    of_lengths,
-    sized,
-)
+from sealift_lab.measure import crypto
+from sealift_lab.measure.crypto import OF, SIZED, Work, batch_for, crypto_cells, sized
 from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import Plan, PlannedExperiment
@@ -51,7 +39,7 @@ class Messages:
 
         It prefers these messages in their largest batch.
         """
-        work = of_lengths(self.lengths, self.regime, self.mix, self.key_bits)
+        work = crypto.of_lengths(self.lengths, self.regime, self.mix, self.key_bits)
         own = batches(work.size_bytes, self.batch)
         wanted = [(work, batch) for batch in own]
         for size in sizes_around(work.size_bytes):
@@ -68,7 +56,7 @@ class Messages:
         return replace(
             by_size,
             cells=lambda _: cells,
-            legend=legend_of(self.lengths),
+            legend=crypto.legend_of(self.lengths),
             preferred={**work.cell, "threads": self.threads, "batch": own[-1]},
             names={**by_size.names, **self._names(work)},
         )
@@ -111,7 +99,7 @@ def find_messages(plan: Plan) -> tuple[PlannedExperiment, Cell] | None:
     """
     planned = next((each for each in plan.experiments if each.name == BY_SIZE), None)
     # A folder may hold an experiment of one's own with this name and other axes.
-    axes = {axis.name for axis in AXES}
+    axes = {axis.name for axis in crypto.AXES}
     if planned is None or planned.file or {axis.name for axis in planned.axes} != axes:
         return None
     cells = [cell for group in planned.groups for cell in group]
@@ -146,7 +134,11 @@ def quick_works() -> tuple[Work, ...]:
     people have; and each size once, sealed under 1,024 sessions, because size moves the answer most
     and many installed keys are what a gateway or an archive holds.
     """
-    return (*map(stated, REGIMES), logged(), *(sized(size, MANY_KEYS) for size in SIZES))
+    return (
+        *map(stated, crypto.REGIMES),
+        logged(),
+        *(sized(size, crypto.MANY_KEYS) for size in crypto.SIZES),
+    )
 
 
 def check_compares(run: Run) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sealift_lab._lab import Card
-from sealift_lab.advise.devices import Batch, Device
+from sealift_lab.advise.load import Batch, Device
 from sealift_lab.advise.messages import Messages
 from sealift_lab.judge.lines import CostLine
 from sealift_lab.measure.plan import make_plan
@@ -147,15 +147,7 @@ def run_of(
     noise: float = 0.001,
     reports: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Run:
-    """A run on messages of one's own.
-
-    Args:
-        path: Of its folder.
-        what: The messages.
-        ns: Time of a message in a cell.
-        noise: Scatter of samples, a share.
-        reports: By device `wrong`, `skipped` or `role`.
-    """
+    """A run on messages of one's own; reports have by device `wrong`, `skipped` or `role`."""
     experiment = (what or messages()).experiment
     groups = experiment.groups(SCOPE)
     plan = make_plan(
@@ -180,20 +172,9 @@ def run_of(
             for block in range(12):
                 arms = [*there, there[block % len(there)]]
                 for turn, arm in enumerate(arms):
-                    took = 100_000 * ns(cells[arm]) * float(np.exp(random.normal(0, noise)))
-                    line = SampleLine(
-                        *at,
-                        arm=arm,
-                        again=turn == len(there),
-                        restart=0,
-                        block=block,
-                        ns=round(took),
-                        operations=100_000,
-                        bytes=100_000 * int(cells[arm]["size_bytes"]),
-                        involuntary_switches=0,
-                        cpu_share=1.0,
-                        steal_ns=0,
-                    )
+                    took = round(1e5 * ns(cells[arm]) * float(np.exp(random.normal(0, noise))))
+                    again, size = turn == len(there), 10**5 * int(cells[arm]["size_bytes"])
+                    line = SampleLine(*at, arm, again, 0, block, took, 10**5, size, 0, 1.0, 0)
                     samples.add([asdict(line)])
     write_ending(path, Ending("complete"))
     return Run(path)

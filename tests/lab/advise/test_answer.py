@@ -12,8 +12,7 @@ import pytest
 from tests.lab.advise.made_load import BATCHES, COSTS, at_once, card, message_ns, messages, run_of
 
 from sealift_lab._lab import Card
-from sealift_lab.advise.advice import Advice, advise
-from sealift_lab.advise.answer import answer
+from sealift_lab.advise.advice import Advice, advise, answer
 from sealift_lab.advise.figures import figures_frame, load_document
 from sealift_lab.advise.load import Demand
 from sealift_lab.claim.answer import Answer
@@ -96,15 +95,6 @@ def test_of_several_cards_the_one_that_pays_first_is_the_condition(
     )
 
 
-def test_without_a_deadline_the_batch_fills_within_a_millisecond(run: Run) -> None:
-    found = said(run)
-    assert found.basis.endswith("batch 16")
-    assert remarks(found) == ["simulated: p99 ≤ 527 µs"]
-    alone = said(run, rate_per_s=100)
-    assert alone.basis.endswith("batch 1")
-    assert remarks(alone) == ["simulated: p99 637 ns"]
-
-
 def test_without_a_rate_the_fastest_is_named_with_its_lead(run: Run) -> None:
     found = said(run, rate_per_s=None)
     assert found.advice == "On your CPU, with Sealift's kernels"
@@ -146,12 +136,6 @@ def test_a_deadline_that_nothing_meets_is_told_with_what_comes_nearest(run: Run)
     assert found.advice == "No device here is shown to be back within 100 ns"
     assert remarks(found) == ["simulated: p99 637 ns of 100 ns"]
     assert found.basis.endswith("batch 1")
-
-
-def test_several_threads_share_the_load(tmp_path: Path) -> None:
-    found = said(run_of(tmp_path / "run", messages(threads=2)), rate_per_s=45e6)
-    assert found.advice.startswith("Buy nothing")
-    assert re.match(r"45,000,000 messages/s: 1\.6\d cores", found.lead)
 
 
 def test_devices_that_are_the_same_are_both_named(tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ def invoke(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("--rate 40k", "--rate has no effect with a grid (name the messages of your load: --size N"),
+        (
+            "--rate 40k",
+            "--rate has no effect with a grid (name the messages of your load: --size N",
+        ),
         ("--device quad-hifn-7751", "--device has no effect with a grid"),
         ("--size 0", "--size: '0' is no number of bytes"),
         ("--size 68719476705", "68,719,476,704"),

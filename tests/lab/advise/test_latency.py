@@ -10,8 +10,7 @@ from scipy.optimize import brentq  # type: ignore[import-untyped]
 from tests.lab.advise.made_load import card, device
 
 from sealift_lab._lab import rehearse
-from sealift_lab.advise.devices import Batch, Device, projected
-from sealift_lab.advise.load import batch_ns_p99
+from sealift_lab.advise.load import Batch, Device, batch_ns_p99, projected
 from sealift_lab.judge.lines import CostLine
 from sealift_lab.model.workload import Lengths
 

@@ -153,24 +153,9 @@ HALF = Estimate(0.5, 0.49, 0.51)
 
 
 def row(device: str, ns: float, ratio: Estimate | None = None, size: int = 128) -> Row:
-    return Row(
-        experiment="e",
-        group=size,
-        arm=0,
-        cell={"device": device, "size": size},
-        compare="device",
-        time=Estimate(ns, ns - 1, ns + 1),
-        payload_bytes=128,
-        reference="library",
-        ratio=ratio,
-        verdict=Verdict.SLOWER if ratio else None,
-        reason="",
-        is_winner=True,
-        blocks=30,
-        processes=5,
-        noise=0.01,
-        clean_share=1.0,
-    )
+    cell, time = {"device": device, "size": size}, Estimate(ns, ns - 1, ns + 1)
+    of = (Verdict.SLOWER if ratio else None, "", True, 30, 5, 0.01, 1.0)
+    return Row("e", size, 0, cell, "device", time, 128, "library", ratio, *of)
 
 
 def seven(*_: Row) -> Estimate:
