@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
@@ -111,16 +111,16 @@ def _fitting(pattern: str) -> Sequence[Experiment]:
                 )
         return (own,)
     wanted = "*" if pattern == "all" else pattern.casefold()
-    fitting = [each for each in all_experiments() if _fits(each, wanted)]
+    # `003` stands for its document.
+    patterns = {wanted, f"{wanted}-*"} if wanted.isdigit() else {wanted}
+    fitting = [
+        each
+        for each in all_experiments()
+        if any(fnmatchcase(name.casefold(), fit) for name in _names(each) for fit in patterns)
+    ]
     if not fitting:
         raise ValueError(_no_experiment_file(pattern) or _unknown(pattern))
     return fitting
-
-
-def _fits(experiment: Experiment, wanted: str) -> bool:
-    document = experiment.id.partition("-")[0]
-    names = map(str.casefold, _names(experiment))
-    return (bool(wanted) and wanted == document) or any(fnmatchcase(name, wanted) for name in names)
 
 
 def _unknown(name: str) -> str:
@@ -129,20 +129,16 @@ def _unknown(name: str) -> str:
     ids = sorted(each for each in known if each.startswith(f"{document}-"))
     if document.isdigit() and dash and ids:
         return f"no experiment fits {name!r}; of that document there are {', '.join(ids)}"
-    if near := [*_near_patterns(wanted, known)] or get_close_matches(name, known):
+    # `'cards-*'` for `card` and `card-*`.
+    begin = wanted.removesuffix("*").removesuffix("-").removesuffix("s").replace("_", "-")
+    begins = [each for each in (f"{begin}-", f"{begin}s-") if begin]
+    near = [f"'{each}*'" for each in begins if any(name.startswith(each) for name in known)]
+    if near := near or get_close_matches(name, known):
         return f"no experiment fits {name!r}; did you mean {' or '.join(near)}?"
     return (
         f"no experiment fits {name!r}; `sealift lab list` has all {len(all_experiments())}, and "
         "files of one's own end in .py"
     )
-
-
-def _near_patterns(wanted: str, known: Mapping[str, Experiment]) -> Iterator[str]:
-    """The pattern whose words before a hyphen are near: `'cards-*'` for `card` and `card-*`."""
-    begin = wanted.removesuffix("*").removesuffix("-").removesuffix("s").replace("_", "-")
-    for each in (f"{begin}-", f"{begin}s-"):
-        if begin and any(name.startswith(each) for name in known):
-            yield f"'{each}*'"
 
 
 def _no_experiment_file(pattern: str) -> str:

@@ -11,8 +11,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from sealift_lab.model.arm import Cell, Computed, Value, WrongResultError
-from sealift_lab.model.experiment import Axis, Chart
+from sealift_lab.model.experiment import Axis, Chart, Experiment
 from sealift_lab.model.published import table
+from sealift_lab.model.results import Origin
 
 if TYPE_CHECKING:
     from sealift_lab._lab import Card, PlayedBoard
@@ -261,6 +262,7 @@ def bound(host_us: float, card_us: float, clients: Clients) -> float:
 
 THREADS = Axis("threads", "threads")
 SIZE = Axis("buffer_bytes", "buffer, bytes")
+simulated_experiment = partial(Experiment, operation="request", origin=Origin.SIMULATED, weight=0.2)
 curves = partial(Chart, SIZE.name, log_x=True, log_y=True)
 COPIES = 2
 SEEDS = 3

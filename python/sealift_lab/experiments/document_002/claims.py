@@ -14,7 +14,7 @@ from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, MBIT_S, Board, Spot
 from sealift_lab.experiments.notes import read_notes
 from sealift_lab.model.arm import Cell, Computed, Context, Value
-from sealift_lab.model.experiment import Axis, Experiment
+from sealift_lab.model.experiment import Axis
 from sealift_lab.model.published import Fact, Kind, Missing, Published, table, table_row
 from sealift_lab.model.results import Origin
 
@@ -223,7 +223,7 @@ CLAIMS: Mapping[str, CardClaim] = {
     ),
 }
 
-EXPERIMENT = Experiment(
+EXPERIMENT = boards.simulated_experiment(
     name="cards-claims",
     id="002-X1",
     title="Document 002 on interrupts, bus, memory and kernel time",
@@ -233,11 +233,8 @@ EXPERIMENT = Experiment(
     compare=CLAIM.name,
     cells=lambda scope: () if scope.quick else ({"claim": row["claim_id"]} for row in rows()),
     arm=_arm,
-    operation="request",
     published=lambda _: [_published(row) for row in rows()],
     columns={ABOUT: "about", UNIT: "unit", PRINTED: "published", HERE: "here"},
-    origin=Origin.SIMULATED,
-    weight=0.2,
     estimated_s=0.5,
     notes=read_notes(__package__, "model"),
 )

@@ -85,7 +85,7 @@ SWITCHES = {
     },
 }
 
-SWITCHED = Experiment(
+SWITCHED = boards.simulated_experiment(
     name="cards-switches",
     id="002-X2",
     title="Each part of the model by itself: interrupt line, convoy, three cards, bus and memory",
@@ -95,10 +95,7 @@ SWITCHED = Experiment(
     compare=SWITCH.name,
     cells=_switch_cells,
     arm=_switch_arm,
-    operation="request",
     columns={MBIT_S: "Mbit/s", SWITCH_TIMES: "times", boards.IDLE: "cards idle %", OFF: "off %"},
-    origin=Origin.SIMULATED,
-    weight=0.2,
     estimated_s=1.0,
     legend={
         OWN_LINES: "document 002: separate lines did not significantly improve throughput",
@@ -270,7 +267,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
 }
 
-BEYOND = Experiment(
+BEYOND = boards.simulated_experiment(
     name="cards-beyond",
     id="002-Q",
     title="Four Hifn 7751 with loads they never had: batches, software, other policies",
@@ -280,7 +277,6 @@ BEYOND = Experiment(
     compare=QUESTION.name,
     cells=_question_cells,
     arm=_question_arm,
-    operation="request",
     charts=tuple(
         Chart(QUESTION.name, SIZE.name, fact, title, log_y=True)
         for fact, title in (
@@ -297,7 +293,6 @@ BEYOND = Experiment(
         HOST_US: "host us",
         P99_US: "p99 us",
     },
-    origin=Origin.SIMULATED,
     weight=0.4,
     estimated_s=3.5,
     legend={name: question.title for name, question in QUESTIONS.items()},

@@ -24,7 +24,7 @@ class Table:
 
     def experiment(self, name: str, *, title: str, question: str, estimated_s: float) -> Experiment:
         """The table as an experiment: every cell is analysed and simulated."""
-        return Experiment(
+        return boards.simulated_experiment(
             name=name,
             id=self.id,
             title=title,
@@ -34,7 +34,6 @@ class Table:
             # A quick run's answer doesn't depend on it.
             cells=lambda scope: () if scope.quick else [spot.cell for spot in self.board.published],
             arm=self.arm,
-            operation="request",
             published=lambda results: [*self.published(results)],
             charts=CHARTS,
             lines=lambda results: [
@@ -43,8 +42,6 @@ class Table:
             ],
             preferred={THREADS.name: 32, SIZE.name: 16_384},
             columns=COLUMNS,
-            origin=Origin.SIMULATED,
-            weight=0.2,
             estimated_s=estimated_s,
             notes=read_notes(__package__, "model", self.board.card),
         )

@@ -331,31 +331,24 @@ WHY_THREADS = Experiment(
 
 
 def _example_published(_: Results) -> list[Published]:
+    table = partial(copies.published_copies, "004-R1-terminal-example", "004-R1")
     as_published, calibrated, few_runs = (
         {"memory": "heap", "way": way} for way in (MANY_RUNS, HOT, FEW_RUNS)
     )
-    table = "004-R1-terminal-example"
     return [
         # Reading from the heap is the same copy as writing to it.
-        *copies.published_copies(table, "004-R1", as_published, MANY_RUNS),
-        *copies.published_copies(table, "004-R1", calibrated, HOT, is_drawn=False),
+        *table(as_published, MANY_RUNS),
+        *table(calibrated, HOT, is_drawn=False),
         *_tool_file(as_published, few_runs, EXAMPLE_BYTES),
     ]
 
 
 def _tool_file(many_runs: Cell, few_runs: Cell, sizes: Collection[int]) -> Iterator[Published]:
     """The heap's rows of the tool's file, of 1,000 runs and of 5, beside cells of one way each."""
-    files = (("004-R2-csv-head", many_runs), ("004-hal-results-5-runs", few_runs))
-    for (name, at), direction in product(files, ("writes to", "reads from")):
-        yield from copies.published_copies(
-            name,
-            "004-R2",
-            at,
-            str(at["way"]),
-            is_drawn=False,
-            sizes=sizes,
-            experiment=f"App {direction} host-heap",
-        )
+    for name, at in (("004-R2-csv-head", many_runs), ("004-hal-results-5-runs", few_runs)):
+        file = partial(copies.published_copies, name, "004-R2", at, str(at["way"]), is_drawn=False)
+        for direction in ("writes to", "reads from"):
+            yield from file(sizes=sizes, experiment=f"App {direction} host-heap")
 
 
 EXAMPLE_BYTES = (16, 256, 65_536, 1_048_576)

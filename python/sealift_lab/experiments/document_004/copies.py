@@ -97,7 +97,7 @@ def published_copies(
     sizes: Collection[int] = SIZES,
     **wanted: str,
 ) -> Iterator[Published]:
-    """The rows of a published table with wanted columns, each beside its stand-in here.
+    """The rows of a published table with wanted columns, each beside a cell here.
 
     `at` are values of the cell here beside length, threads and function, and `note` its condition.
     """
