@@ -67,18 +67,17 @@ def gcm(
     several small ones, up to 256 messages or 128 KiB: other ones each time, until all had their
     turn. Their outputs are overwritten before the clock starts.
     """
-    check_memory(gcm_bytes(workload, threads=threads, batch=batch))
-    spec = with_ipp(device)
     return _make(
         lambda: _lab.Arm.gcm(
-            spec,
+            with_ipp(device),
             **vars(workload.columns()),
             keys=workload.regime.keys.value,
             sessions=workload.regime.sessions,
             batch=batch,
             threads=threads,
             seed=context.seed,
-        )
+        ),
+        gcm_bytes(workload, threads=threads, batch=batch),
     )
 
 
@@ -90,16 +89,15 @@ def primitive(name: str, message_bytes: int, *, threads: int, context: Context) 
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ValueError(f"no primitive is called {name!r}{hint}; there are {', '.join(known)}")
     # Up to 64 messages a thread, of a mebibyte together when that is more than one.
-    check_memory(threads * max(message_bytes, 1 << 20))
     return _make(
-        lambda: _lab.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed)
+        lambda: _lab.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed),
+        threads * max(message_bytes, 1 << 20),
     )
 
 
 def read_memory(buffer_bytes: int = 256 << 20, *, threads: int) -> NativeArm:
     """A loop that reads memory from end to end: the last cache, where that holds the buffer."""
-    check_memory(buffer_bytes)
-    return _make(lambda: _lab.Arm.read(buffer_bytes, threads=threads))
+    return _make(lambda: _lab.Arm.read(buffer_bytes, threads=threads), buffer_bytes)
 
 
 def contended(
@@ -114,10 +112,8 @@ def contended(
     # The texts and ciphertexts, and a chunk that is compared; or the buffers of the ceiling.
     texts_bytes = threads * (2 * text_bytes + (1 << 20)) + streamers * stream["stream_bytes"]
     ceiling_bytes = (threads + streamers) * stream["stream_bytes"] if streamers else 0
-    check_memory(max(texts_bytes, ceiling_bytes))
-    return _make(
-        lambda: _lab.Arm.contended({**request, "streamers": streamers, "seed": context.seed})
-    )
+    request |= {"streamers": streamers, "seed": context.seed}
+    return _make(lambda: _lab.Arm.contended(request), max(texts_bytes, ceiling_bytes))
 
 
 def copy(request: Mapping[str, object]) -> NativeArm:
@@ -125,19 +121,19 @@ def copy(request: Mapping[str, object]) -> NativeArm:
     whole = {**COPY, **request}
     size_bytes, threads = int(str(whole["bytes"])), int(str(whole["threads"]))
     is_cold, is_shared = whole["state"] != "hot", whole["buffers"] == "shared"
-    check_memory(_copy_bytes(size_bytes, threads, is_cold=is_cold, is_shared=is_shared))
-    return _make(lambda: _lab.Arm.copy(whole))
+    needed_bytes = _copy_bytes(size_bytes, threads, is_cold=is_cold, is_shared=is_shared)
+    return _make(lambda: _lab.Arm.copy(whole), needed_bytes)
 
 
 def published_copy(
     function: int, size_bytes: int, *, before: Sequence[int], runs: int, threads: int, seed: int
 ) -> NativeArm:
     """The published tool's way of measuring a copy."""
-    check_memory(2 * size_bytes)
     return _make(
         lambda: _lab.Arm.published_copy(
             function, size_bytes, before=before, runs=runs, threads=threads, seed=seed
-        )
+        ),
+        2 * size_bytes,
     )
 
 
@@ -151,12 +147,12 @@ def exchange_frames(
     # Regions, texts and patterns of both: half a mebibyte of frames each way, or four hands of
     # them, beside an interpreter with the engine.
     hands_bytes = 4 * frame_bytes * batch
-    check_memory((32 << 20) + 2 * (max(1 << 19, hands_bytes) + hands_bytes))
     far = [sys.executable, "-P", "-c", FAR_PROCESS]
     return _make(
         lambda: _lab.Arm.frames(
             way, pattern, frame_bytes=frame_bytes, batch=batch, seed=context.seed, far=far
-        )
+        ),
+        (32 << 20) + 2 * (max(1 << 19, hands_bytes) + hands_bytes),
     )
 
 
@@ -165,11 +161,11 @@ def offload(cipher: str, way: str, *, context: Context, **counts: int) -> Native
 
     After each sample every client compares its last batch with another library's result.
     """
-    messages = counts["threads"] * counts["batch"]
     # Texts of clients, what must come of them, and results.
-    check_memory(messages * 4 * (counts["message_bytes"] + BYTES_BESIDE_TEXT))
+    message_bytes = 4 * (counts["message_bytes"] + BYTES_BESIDE_TEXT)
     request = {"cipher": cipher, "way": way, "seed": context.seed, **counts}
-    return _make(lambda: _lab.Arm.offload(request))
+    needed_bytes = counts["threads"] * counts["batch"] * message_bytes
+    return _make(lambda: _lab.Arm.offload(request), needed_bytes)
 
 
 def gpu(
@@ -181,9 +177,9 @@ def gpu(
     is compared with this processor's kernels, before and after each sample.
     """
     # On the host: inputs, outputs, and what must come out; key, nonce and tags twice.
-    check_memory(int(request["messages"]) * (3 * int(request["message_bytes"]) + 400))
+    needed_bytes = int(request["messages"]) * (3 * int(request["message_bytes"]) + 400)
     whole = {**GPU_WORK, "device": device, "grid": grid, "seed": context.seed, **request}
-    return _make(lambda: _lab.Arm.gpu(whole))
+    return _make(lambda: _lab.Arm.gpu(whole), needed_bytes)
 
 
 def gpu_types(device: str, of: str, *, grid: tuple[int, int]) -> NativeArm:
@@ -199,9 +195,8 @@ def gpu_units(device: str, of: str, *, rounds: int) -> NativeArm:
 def gpu_copies(device: str, direction: str, *, size_bytes: int) -> NativeArm:
     """Copies between pinned memory of this machine and a GPU."""
     # Both directions have memory of their own.
-    check_memory(2 * size_bytes)
     asked = {"device": device, "direction": direction, "size_bytes": size_bytes}
-    return _make(lambda: _lab.Arm.gpu_copies(asked))
+    return _make(lambda: _lab.Arm.gpu_copies(asked), 2 * size_bytes)
 
 
 def multiprocessors(device: str) -> int:
@@ -302,7 +297,8 @@ def _power_of_two(number: int) -> int:
     return 1 << (number - 1).bit_length()
 
 
-def _make(make: Callable[[], _lab.Arm]) -> NativeArm:
+def _make(make: Callable[[], _lab.Arm], needed_bytes: int = 0) -> NativeArm:
+    check_memory(needed_bytes)
     return NativeArm(_native(make))
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from sealift_lab.measure.storage import RESERVE, FolderError
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending
 from sealift_lab.run import schedule, session
-from sealift_lab.run.folder import Run
+from sealift_lab.run.folder import EXAMPLE, Run
 from sealift_lab.run.schedule import read_state
 
 
@@ -264,3 +265,13 @@ def test_what_can_not_be_resumed_or_replayed_is_refused_and_stays_as_it_is(
     assert samples.read_text(encoding="utf-8") == text
     with pytest.raises(FolderError, match="neither the folder of a run nor its plan"):
         session.replay(samples, None, command=["replay"])
+
+
+def test_folders_are_named_after_the_time_and_never_taken_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    now = datetime(2026, 11, 21, 14, 21, tzinfo=UTC)
+    assert session.default_path(now) == EXAMPLE
+    EXAMPLE.mkdir(parents=True)
+    assert session.default_path(now).name == "2026-11-21T142100Z-2"
