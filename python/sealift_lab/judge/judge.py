@@ -5,7 +5,7 @@ Rows are measured until their intervals are narrow, never until a verdict is had
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Protocol
 
@@ -38,13 +38,7 @@ class RunFiles(Protocol):
 
 @dataclass(frozen=True)
 class Gauge:
-    """The A/A pairs: a gauge of the machine, not of any row.
-
-    Attributes:
-        pairs: How many there are.
-        noise: Their scatter, a share: 1.48 times the median deviation.
-        clean_share: Share of the pairs that nothing disturbed.
-    """
+    """How many A/A pairs there are, their scatter, and the share that nothing disturbed."""
 
     pairs: int
     noise: float
@@ -53,14 +47,7 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Change:
-    """One cell in two runs.
-
-    Attributes:
-        before: Nanoseconds an operation in the earlier run.
-        now: The same in the later one.
-        comparison: Of the later run with the earlier one; above 1 it became faster. Two processes
-            of each run are the least that has an interval.
-    """
+    """One cell in two runs: nanoseconds an operation, and above 1 where it became faster."""
 
     experiment: str
     cell: Cell
@@ -75,51 +62,33 @@ def results(run: RunFiles) -> dict[str, Results]:
     wrong = _wrong(lines)
     measured = {(*place, arm) for place, group in groups.items() for arm in group.arms}
     begun = {name for name, *_ in (*lines, *measured)}
-    return {
-        planned.name: Results(
-            rows=tuple(
-                row
-                for number in range(len(planned.groups))
-                if (group := groups.get((planned.name, number)))
-                for row in _rows(planned, number, group, wrong)
-            ),
-            # Of an experiment nothing is known while others were begun: it was left out.
-            reports=tuple(
-                ArmReport(
-                    planned.name,
-                    cell,
-                    _facts(of := lines.get(place, ())),
-                    "" if place in measured else _why_not(of),
-                    wrong.get(place, ""),
-                    is_left_out=bool(begun) and planned.name not in begun,
-                )
-                for group, cells in enumerate(planned.groups)
-                for arm, cell in enumerate(cells)
-                for place in [(planned.name, group, arm)]
-            )
-            + tuple(
-                ArmReport(planned.name, cell, {}, LEFT_OUT, is_left_out=True)
-                for cells in planned.left_out
-                for cell in cells
-            ),
-        )
-        for planned in run.plan.experiments
-    }
+    found = {}
+    for planned in run.plan.experiments:
+        name, rows, reports = planned.name, list[Row](), list[ArmReport]()
+        # Where others were begun and nothing is known of this one, there was no time for it.
+        is_left_out = bool(begun) and name not in begun
+        for number, cells in enumerate(planned.groups):
+            if group := groups.get((name, number)):
+                rows += _rows(planned, number, group, wrong)
+            for arm, cell in enumerate(cells):
+                of = lines.get(place := (name, number, arm), ())
+                why = "" if place in measured else _why_not(of)
+                about = (_facts(of), why, wrong.get(place, ""), is_left_out)
+                reports.append(ArmReport(name, cell, *about))
+        for cell in chain(*planned.left_out):
+            reports.append(ArmReport(name, cell, {}, LEFT_OUT, is_left_out=True))
+        found[name] = Results(tuple(rows), tuple(reports))
+    return found
 
 
 def narrow(
     samples: pl.DataFrame, planned: PlannedExperiment | None = None, *, processes: int = 0
 ) -> dict[int, bool]:
-    """Whether every interval of each group is narrow enough to stop.
+    """Whether every interval of each group of one experiment is narrow enough to stop.
 
     Ratios near 1 need a half-width of 1.5 %, those beyond a tenth of their logarithm. A group of
-    one arm needs its time within 5 %.
-
-    Args:
-        samples: Of one experiment, complete blocks only.
-        planned: The experiment: which arms have more threads than cores.
-        processes: How many each group needs at least: 1 where a figure speaks of that one only, 0
-            for `PROCESSES`.
+    one arm needs its time within 5 %. Each needs `PROCESSES`, or as many as are given: 1 where a
+    figure speaks of that one only.
     """
     least = processes or PROCESSES
     groups = groups_of(samples, [planned] if planned else [], is_one_process=least == 1)
@@ -163,19 +132,20 @@ def compare_rows(run: RunFiles, one: Row, other: Row) -> Comparison:
 def changes(before: RunFiles, now: RunFiles) -> tuple[Change, ...]:
     """Compares cells that both runs measured, in the order of the later one.
 
-    Two runs differ in more than the code: neighbours on the machine, its clock, places in memory.
+    Runs differ in more than the code: neighbours on the machine, its clock, places in memory. Two
+    processes of each are the least that has an interval.
     """
     earlier, later = _times(before), _times(now)
-    return tuple(
-        Change(
-            experiment=key[0],
-            cell=cell,
-            before=estimate(earlier[key][1]),
-            now=estimate(pool),
-            comparison=compare(Difference(pool, earlier[key][1], is_paired=False)),
-        )
+    pairs = (
+        (key[0], cell, earlier[key][1], pool)
         for key, (cell, pool) in later.items()
         if key in earlier
+    )
+    return tuple(
+        Change(
+            name, cell, estimate(old), estimate(new), compare(Difference(new, old, is_paired=False))
+        )
+        for name, cell, old, new in pairs
     )
 
 
@@ -270,8 +240,7 @@ def _by_place(reports: Iterable[ReportLine]) -> dict[Place, Sequence[ReportLine]
 
 def _wrong(lines: Mapping[Place, Sequence[ReportLine]]) -> dict[Place, str]:
     """The first thing that arms computed wrong, of those that did."""
-    reasons = ((place, line.wrong) for place, of in lines.items() for line in reversed(of))
-    return {place: reason for place, reason in reasons if reason}
+    return {place: line.wrong for place, of in lines.items() for line in reversed(of) if line.wrong}
 
 
 def _why_not(lines: Sequence[ReportLine]) -> str:

@@ -39,8 +39,8 @@ class CostLine:
     def through(self, point: BatchTime) -> "CostLine":
         """The same line, scaled so that it meets a measured batch."""
         factor = point.batch_ns / self.batch_ns(point.messages, point.message_bytes)
-        parts = self.setup_ns, self.per_message_ns, self.per_byte_ns
-        return CostLine(*(factor * part for part in parts), worst_share=self.worst_share)
+        setup, message, byte = self.setup_ns, self.per_message_ns, self.per_byte_ns
+        return CostLine(factor * setup, factor * message, factor * byte, self.worst_share)
 
 
 def fit(points: Sequence[BatchTime]) -> CostLine:
@@ -118,8 +118,9 @@ def breakpoint_of(
     fitting = np.flatnonzero(squares <= least * (1 + reach) + rounding)
     low = x[0] if fitting[0] == 0 else tried[fitting[0]]
     high = x[-1] if fitting[-1] == len(tried) - 1 else tried[fitting[-1]]
-    slopes = (float(before[best]), float(before[best] + change[best]))
-    return Breakpoint(*np.exp([tried[best], low, high]).tolist(), *slopes, len(x))
+    at, low, high = np.exp([tried[best], low, high]).tolist()
+    slope, turn = float(before[best]), float(change[best])
+    return Breakpoint(at, low, high, slope, slope + turn, len(x))
 
 
 def verdicts_of_models(
