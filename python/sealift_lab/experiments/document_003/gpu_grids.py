@@ -269,7 +269,7 @@ THREADS_PER_BLOCK = _by_grid(
         "f7-break",
         "threads_per_block",
         "cores of a multiprocessor",
-        lambda _: limits.LANES_AT_ONCE,
+        lambda _: limits.BLOCK_THREADS,
         Kind.LIMIT,
         "that four parts issue to a warp of 32 threads each is an input; that the limiting unit is "
         "one of their own, and not the one that they share, is found",

@@ -4,7 +4,7 @@ All but the stated size are of a file that was rebuilt to have the printed size:
 by construction, and are marked so.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import product
@@ -19,27 +19,23 @@ Range = tuple[float, float, float]
 
 def published(results: Results) -> Sequence[Published]:
     """Every figure that the document prints of its log."""
+    return [*_counts(results), _stated_size(), _not_as_planned(results)]
+
+
+def _counts(results: Results) -> Iterator[Published]:
     here, (_, opens, failures) = partial(_here, results), OPERATIONS
-    volume = f"volume by operations, if {_print(VOLUME)}"
-    shares = []
     for field, fact in SHARES.items():
         # The keys' totals are no part of the sum of the three operations.
         others = [other for other in OPERATIONS if other != field]
         share = _derived(_share if field in OPERATIONS else _quotient, field, *others)
         what = f"{field}: {_print(field)}, as a share"
-        shares.append(_count(what, share, "of all operations", field, here(fact, "operations")))
-    ratio, failed = _derived(_quotient, failures, opens), here("planned_failures", "opens")
-    size_here = here("text_bytes", "operations")
-    return [
-        *shares,
-        _count("planned failures for each open that succeeds", ratio, "x", failures, failed),
-        *(
-            _count(f"{volume} are {unit}", size, "B an operation", VOLUME, size_here)
-            for unit, size in _logged_sizes().items()
-        ),
-        _stated_size(),
-        _not_as_planned(results),
-    ]
+        yield _count(what, share, "of all operations", field, here(fact, "operations"))
+    what = "planned failures for each open that succeeds"
+    ratio = _derived(_quotient, failures, opens)
+    yield _count(what, ratio, "x", failures, here("planned_failures", "opens"))
+    for unit, size in _logged_sizes().items():
+        what = f"volume by operations, if {_print(VOLUME)} are {unit}"
+        yield _count(what, size, "B an operation", VOLUME, here("text_bytes", "operations"))
 
 
 def _here(results: Results, fact: str, whole: str) -> Figure:
@@ -58,7 +54,10 @@ def _why_none(results: Results) -> str:
 def _stated_size() -> Published:
     """The text's size of a message against the log's: a contradiction inside the document."""
     row = table_row("003-T6-platform", item="Message Size")
-    (stated, _, _), (total, _, _) = _parse(row["value"]), _derived(_sum, *OPERATIONS)
+    (stated, _, _), (total, _, _) = (
+        _parse(row["value"]),
+        _derived(lambda *each: sum(each), *OPERATIONS),
+    )
     (as_gb, low, _), (as_gib, _, high) = _logged_sizes().values()
     what, here = f"message size as the text states it: {row['value']}", Number(as_gb, low, high)
     note = (
@@ -103,10 +102,6 @@ def _derived(formula: Callable[..., float], *fields: str) -> Range:
     numbers = [_parse(_print(field)) for field in fields]
     ends = [formula(*corner) for corner in product(*((low, high) for _, low, high in numbers))]
     return formula(*(value for value, _, _ in numbers)), min(ends), max(ends)
-
-
-def _sum(*numbers: float) -> float:
-    return sum(numbers)
 
 
 def _share(part: float, *rest: float) -> float:

@@ -186,8 +186,8 @@ def published_line(series: str, row: tables.Row, at: Cell) -> Line:
 
 def published_name(gpu: Gpu) -> str:
     """A GPU's name as the document prints it, or its own."""
-    names = (row["gpu"] for row in tables.GPUS)
-    return next((name for name in names if name.startswith(gpu.name)), gpu.name)
+    printed = (row["gpu"] for row in tables.GPUS if row["gpu"].startswith(gpu.name))
+    return next(printed, gpu.name)
 
 
 def code_charts(x: str, what: str, panels: str = "device") -> tuple[Chart, Chart]:

@@ -30,14 +30,8 @@ by its name; code outside of loops has ""."""
 class Gpu:
     """A GPU as the model needs it.
 
-    Attributes:
-        name: As people call it.
-        multiprocessors: How many.
-        clock_hz: Boost clock, which it need not keep.
-        architecture: Whose machine code and rates are used.
-        shared_bytes: Shared memory that one block can have.
-        memory_bytes_per_s: Reads and writes of its memory together.
-        link_bytes_per_s: To the host, and as much from it at the same time.
+    `clock_hz` is the boost clock, which it need not keep; `architecture` has the machine code and
+    rates that are used; `shared_bytes` one block can have; the link goes both ways at once.
     """
 
     name: str
@@ -64,12 +58,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Limit:
-    """An upper limit of throughput.
+    """An upper limit of throughput, with the clocks of a multiprocessor for 16 bytes.
 
-    Attributes:
-        bytes_per_s: Of payload.
-        clocks_a_block: Of a multiprocessor for 16 bytes of payload, memory left out.
-        unit: The unit that sets the limit, or `memory`.
+    `unit` sets the limit; where it is `memory`, the clocks leave that out.
     """
 
     bytes_per_s: float
@@ -89,17 +80,16 @@ def limit(
     `moved_bytes` are read from memory and written for it, 0 where caches serve it; without a grid
     there are as many threads as the GPU has lanes.
     """
-    grid = grid or Grid(gpu.multiprocessors, LANES_AT_ONCE)
+    grid = grid or Grid(gpu.multiprocessors, BLOCK_THREADS)
     clocks = grid_clocks(gpu, units_work(counts), grid)
     unit = max(clocks, key=clocks.__getitem__)
     by_units = grid.every * payload_bytes * gpu.clock_hz / clocks[unit]
     by_memory = gpu.memory_bytes_per_s * payload_bytes / moved_bytes if moved_bytes else math.inf
     of_fullest = _blocks_of_fullest(gpu, grid) * grid.threads * payload_bytes
-    return Limit(
-        min(by_units, by_memory),
-        BLOCK_BYTES * clocks[unit] / of_fullest,
-        "memory" if by_memory < by_units else unit,
-    )
+    clocks_a_block = BLOCK_BYTES * clocks[unit] / of_fullest
+    if by_memory < by_units:
+        return Limit(by_memory, clocks_a_block, "memory")
+    return Limit(by_units, clocks_a_block, unit)
 
 
 def units_work(counts: Counts) -> dict[str, float]:
@@ -117,10 +107,8 @@ def units_work(counts: Counts) -> dict[str, float]:
 
 def grid_clocks(gpu: Gpu, work: Mapping[str, float], grid: Grid) -> dict[str, float]:
     """Clocks of the fullest multiprocessor by unit, until every lane did its work."""
-    rates, warps = (
-        RATES[gpu.architecture],
-        _blocks_of_fullest(gpu, grid) * -(-grid.threads // LANES),
-    )
+    rates = RATES[gpu.architecture]
+    warps = _blocks_of_fullest(gpu, grid) * -(-grid.threads // LANES)
     # sm_86 has two units for doubles, fewer than parts. Other units belong to a part each, and the
     # part with most warps ends last.
     shared = {LOAD_AND_STORE, *(unit for unit, rate in rates.items() if rate < PARTS)}
@@ -293,13 +281,10 @@ def rounds(key_bits: int) -> int:
 
 
 def total(loops: Sequence[Loop], trips: Mapping[str, float | Sequence[float]]) -> dict[str, float]:
-    """The instructions of a lane.
+    """The instructions of a lane, by how often it goes round the loops whose source begins so.
 
-    Args:
-        loops: Of a kernel.
-        trips: How often a lane goes round the loops whose source begins so: each time that there
-            is one, where inlined code has several. Code outside of loops is that of "", or runs
-            once a block and doesn't count.
+    Inlined code has several loops of one source, with a count each. Code outside of loops is that
+    of "", or runs once a block and doesn't count.
 
     Raises:
         LookupError: If a loop is not among those that trips are known of.
@@ -350,8 +335,9 @@ def _fastest_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tupl
 
 BLOCK_BYTES = 16
 LANES, PARTS = 32, 4
-# Threads that a multiprocessor issues to in a clock: a warp by each part.
-LANES_AT_ONCE = PARTS * LANES
+# A block of the document's grids: a thread for each core of a multiprocessor, to as many of which
+# it issues in a clock.
+BLOCK_THREADS = PARTS * LANES
 LOAD_AND_STORE = "load and store"
 # Lanes that a multiprocessor works in a clock. `alu` has logic, byte permutations, shifts and
 # additions, `fma` products of 32 bits, `slow` bit counts and the like, `load and store` 4-byte
@@ -382,8 +368,6 @@ GPUS = (
 )
 # Of the document's figures.
 DOCUMENT_GPU = GPUS[1]
-# A block of the document's grids: a thread for each core of a multiprocessor.
-BLOCK_THREADS = 128
 # As long as the document states them, under keys of 128 bits.
 MESSAGES = Messages(key_bits=128, text_bytes=128)
 # Of each thread. The tables that a launch makes anew take as many instructions as one or two
