@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import combinations
@@ -12,7 +12,7 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Annotated, Any
 
-from sealift import BatchResult, Calibrated, Cost, Engine, SealiftError, policies
+from sealift import Calibrated, Cost, Engine, SealiftError, policies
 from sealift.cli import lab
 from sealift.cli.devices import split_specs
 from sealift.cli.output import (
@@ -31,6 +31,8 @@ from sealift.quantities import parse_count
 
 Document = dict[str, Any]
 """The JSON of `sealift explain`, or a part of it."""
+Seal = Callable[[str | None], float]
+"""Seals a batch on a device, or on one that the engine chooses; returns nanoseconds."""
 
 HELP = Help("sealift.cli")
 POLICIES = "\n".join(f"  {policy.name:<17}{policy.summary}" for policy in policies())
@@ -201,18 +203,18 @@ def _run_batches(
     samples: dict[str, list[float]] = {name: [] for name in predicted_ns if name not in not_run}
     if not samples:
         return {}, not_run, []
-    batch = _Batch(engine, messages, message_bytes)
+    seal_ns = _sealing(engine, messages, message_bytes)
     end = perf_counter() + DEVICES_S
     while samples and (perf_counter() < end or not all(samples.values())):
         for name in list(samples):
             try:
-                samples[name].append(batch.seal_ns(name))
+                samples[name].append(seal_ns(name))
             except SealiftError as error:
                 not_run[name] = str(error)
                 del samples[name]
     # The first batch finds cold caches.
     taken = {name: times_of(ns[1:] or ns) for name, ns in samples.items()}
-    return taken, not_run, [] if slow.keys() & {*candidates} else _placements(engine, batch)
+    return taken, not_run, [] if slow.keys() & {*candidates} else _placements(engine, seal_ns)
 
 
 def times_of(ns: list[float]) -> Document:
@@ -223,7 +225,7 @@ def times_of(ns: list[float]) -> Document:
     return {"batches": len(ns), "median_ns": median(ns), "low_ns": low, "high_ns": high}
 
 
-def _placements(engine: Engine, batch: "_Batch") -> list[Document]:
+def _placements(engine: Engine, seal_ns: Seal) -> list[Document]:
     """Runs batches that name no device, and counts where they went; most frequent first."""
     before_ns = max((record.arrived_ns for record in engine.records()), default=-1)
     end = perf_counter() + PLACEMENT_S
@@ -231,7 +233,7 @@ def _placements(engine: Engine, batch: "_Batch") -> list[Document]:
         if done and perf_counter() >= end:
             break
         try:
-            batch.seal_ns(None)
+            seal_ns(None)
         except SealiftError:
             # Its device failed above, too, and has this reason there.
             break
@@ -243,26 +245,15 @@ def _placements(engine: Engine, batch: "_Batch") -> list[Document]:
     ]
 
 
-class _Batch:
-    """Messages of zeros under a random key, sealed again and again into one place."""
-
-    def __init__(self, engine: Engine, messages: int, message_bytes: int) -> None:
-        self._engine = engine
-        self._session = engine.session(os.urandom(16))
-        column = lab.extension().Fixed
-        stride = max(message_bytes, 1)
-        self._nonces = column(os.urandom(12 * messages), 12)
-        self._texts = column(bytes(messages * stride), message_bytes, stride=stride)
-        self._out = column(bytearray(messages * stride), message_bytes, stride=stride)
-        self._tags = column(bytearray(16 * messages), 16)
-
-    def seal_ns(self, device: str | None) -> float:
-        """Nanoseconds of a batch on a device, or on one that the engine chooses."""
-        into = {"out": self._out, "tags": self._tags, "device": device}
-        done: BatchResult = self._engine.seal_batch(
-            self._session, self._nonces, self._texts, **into
-        )
-        return done.seconds * 1e9
+def _sealing(engine: Engine, messages: int, message_bytes: int) -> Seal:
+    """Seals messages of zeros under a random key, again and again into one place."""
+    column, stride = lab.extension().Fixed, max(message_bytes, 1)
+    nonces = column(os.urandom(12 * messages), 12)
+    texts = column(bytes(messages * stride), message_bytes, stride=stride)
+    out = column(bytearray(messages * stride), message_bytes, stride=stride)
+    tags = column(bytearray(16 * messages), 16)
+    seal = partial(engine.seal_batch, engine.session(os.urandom(16)), nonces, texts)
+    return lambda device: seal(out=out, tags=tags, device=device).seconds * 1e9
 
 
 def _lines(found: Document, cards: Sequence[lab.Projection], devices: str | None) -> Iterator[str]:

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,6 @@ import typer
 from sealift.cli.output import eprint, fail, parsed
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import hardware, output, parse
-from sealift_lab.cli.output import Form
 from sealift_lab.cli.parse import count, examples
 from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, KeyRegime, Lengths, Mix
 
@@ -32,18 +30,12 @@ Given = Mapping[str, Any]
 """The options that were given, with their values."""
 
 
-class Workload(StrEnum):
-    """Which messages a grid is of."""
-
-    PLAIN = "plain"
-    AS_STATED = "as-stated"
-    AS_LOGGED = "as-logged"
-
-
 def _option(flags: str, metavar: str | None = None, of: Any = None) -> Any:
     return parse.option("advise", flags, metavar, of)
 
 
+WORKLOADS = (PLAIN := "plain", "as-stated", "as-logged")
+WORKLOAD = parse.choice(*WORKLOADS)
 BYTES = count(1, 2**36 - 32, "number of bytes")
 MESSAGES = count(1, 2**32 - 1, "number of messages")
 
@@ -56,7 +48,7 @@ def advise(
     p99: Annotated[float | None, _option("--p99", "US", parse.latency_ns)] = None,
     cards: Annotated[list[str] | None, _option("--device", "CARD")] = None,
     core_price: Annotated[float | None, _option("--core-price", "PRICE", parse.price)] = None,
-    workload: Annotated[Workload, _option("--workload")] = Workload.PLAIN,
+    workload: Annotated[str, _option("--workload", f"[{'|'.join(WORKLOADS)}]", WORKLOAD)] = PLAIN,
     sizes: Annotated[Sequence[int] | None, _option("--sizes", "LIST", parse.sizes)] = None,
     keys: Annotated[
         Sequence[KeyRegime] | None, _option("--keys", "LIST", parse.key_regimes)
@@ -131,7 +123,7 @@ class _Job:
     usual_s: float
 
 
-def _measure(job: _Job, given: Given, form: Form) -> int:
+def _measure(job: _Job, given: Given, form: str) -> int:
     """Measures, shows the advice, and returns how that ended: 0 or an `ExitCode`."""
     from sealift_lab.cli.show import write_report
     from sealift_lab.experiments.survey import this_scope
@@ -175,7 +167,7 @@ def _measure(job: _Job, given: Given, form: Form) -> int:
     return done.code
 
 
-def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
+def _show(run: "Run", load: _Load | None, form: str, out: Path | None) -> bool:
     """Shows a run as advice on a load, or on a grid; false where nothing was measured.
 
     Args:
@@ -209,9 +201,9 @@ def _show(run: "Run", load: _Load | None, form: Form, out: Path | None) -> bool:
             return False
         first, frame = answer(run, found), rows_frame(run.plan, found)
         whole = run_document(run, found, first)
-    if form is Form.CSV:
+    if form == "csv":
         output.show_bytes(encode(frame, "csv"))
-    elif form is Form.JSON:
+    elif form == "json":
         output.show_json(whole)
     else:
         output.show_answer(first, _links(out, is_open=is_open))
@@ -297,7 +289,7 @@ def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
     return thin, about
 
 
-def _grid(given: Given, workload: Workload) -> _Job:
+def _grid(given: Given, workload: str) -> _Job:
     """A grid of sizes and keys."""
     from sealift_lab.advise.messages import grid
 
@@ -311,22 +303,22 @@ def _grid(given: Given, workload: Workload) -> _Job:
     return _Job(experiment, threads, None, QUICK_SECONDS if "--quick" in given else SECONDS)
 
 
-def _works(given: Given, workload: Workload) -> "tuple[Work, ...]":
+def _works(given: Given, workload: str) -> "tuple[Work, ...]":
     from sealift_lab.advise.messages import quick_works
     from sealift_lab.experiments.document_003.messages import logged, stated
     from sealift_lab.measure.crypto import REGIMES, SIZES, sized
 
     if "--quick" in given:
-        if workload is not Workload.PLAIN:
+        if workload != PLAIN:
             text = f"--quick runs document 003 both ways; leave out --workload {workload}"
             fail(ExitCode.USAGE, text)
         _refuse(given, GRID, "--quick")
         return quick_works()
-    if workload is Workload.AS_LOGGED:
+    if workload == "as-logged":
         _refuse(given, GRID, f"--workload {workload}")
         return (logged(),)
     regimes = given.get("--keys", REGIMES)
-    if workload is Workload.AS_STATED:
+    if workload == "as-stated":
         _refuse(given, GRID - {"--keys"}, f"--workload {workload}")
         return tuple(map(stated, regimes))
     sizes, mix = given.get("--sizes", SIZES), given.get("--mix", SEAL_ONLY)

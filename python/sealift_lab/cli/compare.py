@@ -1,36 +1,29 @@
 """`sealift lab compare`: a run beside a later one, or beside what was published."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.output import Form, Record
+from sealift_lab.cli.output import Record
 from sealift_lab.cli.parse import argument, option
 
 if TYPE_CHECKING:
-    from sealift_lab.model.results import Estimate, Relation
+    from sealift_lab.model.results import Relation
     from sealift_lab.run.folder import Run
     from sealift_lab.show.tables import Table
 
     Comparison = tuple[Sequence[Record], Table, Sequence[Relation]]
 
 
-class FailOn(StrEnum):
-    """What makes a comparison end with exit code 1."""
-
-    SLOWER = "slower"
+FAIL_ON = option("compare", "--fail-on", "[slower]", parse.choice("slower"))
 
 
 def compare(
     before: Annotated[str, argument("compare", "RUN")],
     now: Annotated[str, argument("compare", "RUN|published")],
-    fail_on: Annotated[
-        FailOn | None,
-        option("compare", "--fail-on", "[slower]", parse.choice(FailOn)),
-    ] = None,
+    fail_on: Annotated[str | None, FAIL_ON] = None,
     as_csv: output.Csv = False,
     as_json: output.Json = False,
 ) -> None:
@@ -49,10 +42,10 @@ def compare(
             raise ValueError(f"the run comes first: sealift lab compare {now} {PUBLISHED}")
         found = _with_published(before) if now == PUBLISHED else _with_run(before, now)
         records, table, relations = found
-        if form is Form.TABLE:
+        if form == "table":
             output.show(table_text(table))
         else:
-            (output.show_csv if form is Form.CSV else output.show_json)(records)
+            (output.show_csv if form == "csv" else output.show_json)(records)
         if fail_on is not None:
             _end(relations, len(records))
 
@@ -80,6 +73,7 @@ def _end(relations: "Sequence[Relation]", rows: int) -> None:
 
 def _with_run(before: str, now: str) -> "Comparison":
     from sealift_lab.claim.claims import compare as compare_runs
+    from sealift_lab.show.export import ends, rounded
     from sealift_lab.show.tables import changes_table
 
     pairs, notes = compare_runs(_run(before), _run(now))
@@ -94,9 +88,9 @@ def _with_run(before: str, now: str) -> "Comparison":
         {
             "experiment": change.experiment,
             **change.cell,
-            "ns_before": _rounded(change.before.value),
-            "ns_now": _rounded(change.now.value),
-            **_ends("times", change.comparison.ratio),
+            "ns_before": rounded(change.before.value),
+            "ns_now": rounded(change.now.value),
+            **ends("times", change.comparison.ratio),
             "verdict": change.comparison.verdict.value,
             "reason": claim.reason,
         }
@@ -112,6 +106,7 @@ def _with_published(folder: str) -> "Comparison":
     from sealift_lab.experiments.registry import all_experiments
     from sealift_lab.judge.judge import results
     from sealift_lab.model.results import Ledger
+    from sealift_lab.show.export import ends
     from sealift_lab.show.tables import published_table
 
     run = _run(folder)
@@ -134,7 +129,7 @@ def _with_published(folder: str) -> "Comparison":
             "ledger": figure.ledger.value,
             "published": figure.value,
             "unit": figure.unit,
-            **_ends("here", claim.figure),
+            **ends("here", claim.figure),
             "verdict": relation_words(claim),
             "outcome": outcome(claim).value,
             "reason": claim.reason,
@@ -154,17 +149,6 @@ def _run(folder: str) -> "Run":
         if parse.nearest(folder, [PUBLISHED]):
             raise ValueError(f"{error}; or did you mean `{PUBLISHED}`?") from error
         raise
-
-
-def _ends(name: str, figure: "Estimate | None") -> Record:
-    """A figure with its interval as three columns."""
-    ends = (None,) * 3 if figure is None else (figure.value, figure.low, figure.high)
-    names = (name, f"{name}_low", f"{name}_high")
-    return {n: None if v is None else _rounded(v) for n, v in zip(names, ends, strict=True)}
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.4g}")
 
 
 PUBLISHED = "published"

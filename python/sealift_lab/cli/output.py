@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, is_dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,19 +30,11 @@ Record = Mapping[str, Value | bool | None]
 """A row for programs: columns with values."""
 
 
-class Form(StrEnum):
-    """What goes to standard output."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
-
-
-def form(*, as_csv: bool, as_json: bool) -> Form:
-    """The form that `--csv` and `--json` choose; both together end the program."""
+def form(*, as_csv: bool, as_json: bool) -> str:
+    """What goes to standard output: "csv", "json" or "table"; both options end the program."""
     if as_csv and as_json:
         fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
-    return Form.CSV if as_csv else Form.JSON if as_json else Form.TABLE
+    return "csv" if as_csv else "json" if as_json else "table"
 
 
 def in_sentences() -> AbstractContextManager[None]:

@@ -6,16 +6,13 @@ Each parser raises ValueError that says what would be right.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from sealift.cli.output import Help
 from sealift.quantities import list_parts, parse_count, parse_number
 from sealift_lab.model.workload import KEY_BITS, TEXT_LEN_MAX, KeyRegime
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class Region(NamedTuple):
@@ -35,13 +32,12 @@ def count(least: int, most: int, noun: str) -> Callable[[str], int]:
     return partial(parse_count, least=least, most=most, noun=noun)
 
 
-def choice(choices: type[Choice]) -> Callable[[str], Choice]:
+def choice(*words: str) -> Callable[[str], str]:
     """The parser of one of some words; its error lists them, the nearest first."""
-    words = [each.value for each in choices]
 
-    def parse(text: str) -> Choice:
+    def parse(text: str) -> str:
         if text in words:
-            return choices(text)
+            return text
         hint = f" ({near})" if (near := nearest(text, words)) else ""
         raise ValueError(f"{text!r} is no choice{hint}; right would be {' or '.join(words)}")
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,42 +125,25 @@ def write_report(
     return path, True
 
 
-class What(StrEnum):
-    """Which of a run's figures are exported."""
-
-    SAMPLES = "samples"
-    SUMMARY = "summary"
-
-
-class Kind(StrEnum):
-    """The kind of file that is exported."""
-
-    CSV = "csv"
-    JSON = "json"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    MEMCPY_TEST = "memcpy_test"
-
-
-KINDS = f"[{'|'.join(Kind)}]"
+KINDS = ("csv", "json", "jsonl", "parquet", "memcpy_test")
+KIND = option("export", "--format", f"[{'|'.join(KINDS)}]", parse.choice(*KINDS))
+WHAT = option("export", "--what", "[samples|summary]", parse.choice("samples", "summary"))
 
 
 def export(
     folder: output.Folder,
-    kind: Annotated[Kind | None, option("export", "--format", KINDS, parse.choice(Kind))] = None,
+    kind: Annotated[str | None, KIND] = None,
     out: Annotated[Path | None, option("export", "--out -o", "FILE", parse.file)] = None,
-    what: Annotated[
-        What, option("export", "--what", "[samples|summary]", parse.choice(What))
-    ] = What.SAMPLES,
+    what: Annotated[str, WHAT] = "samples",
 ) -> None:
     """Write what a run measured or computed for other programs."""
-    if out is None and kind is Kind.PARQUET and sys.stdout.isatty():
+    if out is None and kind == "parquet" and sys.stdout.isatty():
         fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
     with output.in_sentences():
         from sealift_lab.measure.storage import write_file
         from sealift_lab.show.export import form_of
 
-        content = _encode(output.open_run(folder), what, kind or Kind(form_of(out)))
+        content = _encode(output.open_run(folder), what, kind or form_of(out))
         if out is None:
             output.show_bytes(content)
         else:
@@ -169,15 +151,15 @@ def export(
             echo(str(out))
 
 
-def _encode(run: "Run", what: What, kind: Kind) -> bytes:
+def _encode(run: "Run", what: str, kind: str) -> bytes:
     from sealift_lab.judge.judge import results
     from sealift_lab.show.export import encode, rows_frame, samples_frame
 
-    if kind is Kind.MEMCPY_TEST:
+    if kind == "memcpy_test":
         from sealift_lab.experiments.document_004.tool import format_file, lines_of
 
         rows = [row for found in results(run).values() for row in found.rows]
         return format_file(lines_of(rows)).encode()
-    if what is What.SAMPLES:
+    if what == "samples":
         return encode(samples_frame(run.plan, run.samples), kind)
     return encode(rows_frame(run.plan, results(run)), kind)

@@ -87,18 +87,18 @@ def _row(planned: PlannedExperiment, row: Row) -> Record:
         "compare": row.compare,
         "subject": str(row.subject),
         "reference": str(row.reference),
-        **_ends("ns", row.time),
-        **_ends("operations_per_s", row.operations_per_s),
+        **ends("ns", row.time),
+        **ends("operations_per_s", row.operations_per_s),
         "payload_bytes": round(row.payload_bytes, 2),
-        **_ends("payload_mb_per_s", row.payload_mb_per_s),
-        **_ends("times", row.ratio),
+        **ends("payload_mb_per_s", row.payload_mb_per_s),
+        **ends("times", row.ratio),
         "verdict": row.verdict and row.verdict.value,
         "reason": row.reason or None,
         "winner": row.is_winner,
         "blocks": row.blocks,
         "processes": row.processes,
-        "noise": row.noise and _rounded(row.noise),
-        "clean_share": _rounded(row.clean_share),
+        "noise": row.noise and rounded(row.noise),
+        "clean_share": rounded(row.clean_share),
         "wrong": row.wrong or None,
     }
 
@@ -109,13 +109,15 @@ def _computed(planned: PlannedExperiment, report: ArmReport) -> Record:
     return {"experiment": planned.name, "id": planned.id, **report.cell, **origin, **facts}
 
 
-def _ends(name: str, estimate: Estimate | None) -> Record:
+def ends(name: str, estimate: Estimate | None) -> Record:
+    """A figure with its interval as three columns."""
     ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
     names = (name, f"{name}_low", f"{name}_high")
-    return {n: None if end is None else _rounded(end) for n, end in zip(names, ends, strict=True)}
+    return {n: None if end is None else rounded(end) for n, end in zip(names, ends, strict=True)}
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """With four significant digits."""
     return float(f"{value:.{DIGITS}g}")
 
 
