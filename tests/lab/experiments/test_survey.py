@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sealift_lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError
-from sealift_lab.experiments.survey import Here, survey, this_scope
+from sealift_lab.experiments.survey import Entry, Here, survey, this_scope
 from sealift_lab.machine.devices import real_devices
 from sealift_lab.measure.timed import timed
 
@@ -47,8 +47,7 @@ def lacking(**reasons: Exception) -> Callable[[Cell, Context], Arm]:
 def test_an_arm_of_each_kind_is_tried_with_the_least_work(
     reasons: dict[str, Exception], here: Here, why: tuple[str, ...]
 ) -> None:
-    (entry,) = survey([experiment(lacking(**reasons))], SCOPE)
-    assert (entry.here, entry.reasons) == (here, why)
+    assert survey([experiment(lacking(**reasons))], SCOPE) == (Entry(here, why),)
 
 
 def test_a_cheaper_check_is_made_instead_of_the_arm_and_may_name_a_substitute() -> None:
@@ -58,22 +57,18 @@ def test_a_cheaper_check_is_made_instead_of_the_arm_and_may_name_a_substitute() 
     checked = replace(experiment(make), check_available=lacking(b=Skip("no b")))
     substituted = replace(checked, check_available=lambda *_: "a processor, for tests only")
     entries = survey([checked, substituted], SCOPE)
-    assert [entry.here for entry in entries] == [Here.PARTLY, Here.SUBSTITUTE]
-    assert entries[1].reasons == ("a processor, for tests only",)
+    assert entries[0].here is Here.PARTLY
+    assert entries[1] == Entry(Here.SUBSTITUTE, ("a processor, for tests only",))
 
 
 def test_an_experiment_that_is_not_quick_is_tried_as_in_a_full_run() -> None:
-    full = replace(
-        experiment(lacking()),
-        cells=lambda scope: [] if scope.quick else [{"who": "a", "count": 10}],
-    )
-    empty = replace(full, cells=lambda _: ())
-    entries = survey([full, empty], SCOPE)
+    def cells(scope: Scope) -> list[Cell]:
+        return [] if scope.quick else [{"who": "a", "count": 10}]
+
+    full = replace(experiment(lacking()), cells=cells)
+    entries = survey([full, replace(full, cells=lambda _: ())], SCOPE)
     assert entries[0].here is Here.YES
-    assert (entries[1].here, entries[1].reasons) == (
-        Here.NO,
-        ("it has no cells for what is here",),
-    )
+    assert entries[1] == Entry(Here.NO, ("it has no cells for what is here",))
 
 
 def test_the_scope_of_this_machine_has_its_real_devices() -> None:
