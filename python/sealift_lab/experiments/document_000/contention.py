@@ -76,23 +76,20 @@ def _published(results: Results) -> Iterator[Published]:
             note=f"texts in memory; {printed}",
         )
     # Projected DPUs over measured cores that seal with GCM: above 1 the DPUs do more.
+    every = max((int(each.cell["threads"]) for each in results.reports), default=1)
+    cores = {"one core": _cell(AES_GCM), "one core beside streams": _cell(AES_GCM, percent=100)}
+    if every > 1:
+        cores["all cores"] = _cell(AES_GCM, threads=every)
     for system, place, bytes_per_ns, slower in _projected(dpu.GCM):
-        for cores, cell in _cores(results).items():
+        for which, cell in cores.items():
             yield reading(
-                what=f"our reading: {system}, {place}, over {cores}, {AES_GCM}",
+                what=f"our reading: {system}, {place}, over {which}, {AES_GCM}",
                 # Nanoseconds a MiB of the cores times bytes a nanosecond of the DPUs.
                 here=Scaled(Time(cell), bytes_per_ns / (1 << 20)),
                 note="projected DPUs over measured cores; with the hazard of register banks "
                 f"{slower / bytes_per_ns:.2f} times that; {printed}",
                 origin=Origin.PROJECTED,
             )
-
-
-def _cores(results: Results) -> dict[str, Cell]:
-    """Cells of the cores that DPUs are compared with, by name."""
-    every = max((int(each.cell["threads"]) for each in results.reports), default=1)
-    cells = {"one core": _cell(AES_GCM), "one core beside streams": _cell(AES_GCM, percent=100)}
-    return cells | ({"all cores": _cell(AES_GCM, threads=every)} if every > 1 else {})
 
 
 def _cell(cipher: str, *, threads: int = 1, percent: int = 0) -> Cell:

@@ -46,10 +46,7 @@ def document_run(operation: str, counts: str) -> _lab.DpuKernelRun:
 
 
 def document_time(operation: str, counts: str, *, has_dma: bool = True) -> float:
-    """Cycles or instructions that it takes for 2,048 bytes, by the document's own timer.
-
-    `has_dma` says whether the two transfers are inside the timed stretch.
-    """
+    """Cycles or instructions for 2,048 bytes, by its own timer, around the transfers or within."""
     begin, fetched, finished, end = document_run(operation, counts).times
     # The timer counts in steps of 16 cycles or instructions.
     return 16.0 * (end - begin if has_dma else finished - fetched)
@@ -108,8 +105,7 @@ def computed(
 ) -> Experiment:
     """An experiment whose arms are computed; no part of a quick run.
 
-    `facts` computes those of a cell; `cells` are all combinations of the axes' values when left
-    out; `notes` stand beside those on the simulation.
+    Its cells are all combinations of the axes' values when left out.
     """
     names = [axis.name for axis in axes]
     combinations = product(*(axis.values for axis in axes))

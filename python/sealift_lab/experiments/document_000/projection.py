@@ -1,7 +1,4 @@
-"""Systems of many DPUs, projected: their throughput, its scaling, and what transfers cost.
-
-000-P1, 000-P1-scaling and 000-P2.
-"""
+"""Systems of many DPUs, projected: 000-P1, 000-P1-scaling, and what transfers cost, 000-P2."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial

@@ -121,11 +121,6 @@ class Process:
             raise reply
         return reply
 
-    def close(self) -> None:
-        """Ends it, with everything that it holds."""
-        self.child.kill()
-        self.child.join()
-
 
 def _process_of(condition: str, *kind: Value) -> Process:
     """The process of a condition, which is started if need be; `kind` tells several apart."""
@@ -133,12 +128,6 @@ def _process_of(condition: str, *kind: Value) -> Process:
     if key not in processes or not processes[key].child.is_alive():
         processes[key] = Process(condition)
     return processes[key]
-
-
-def end_processes() -> None:
-    """Ends those of all arms."""
-    while processes:
-        processes.popitem()[1].close()
 
 
 def _request(cell: Cell, context: Context, reads: int) -> dict[str, Any]:

@@ -34,7 +34,10 @@ READS = 3_000
 @pytest.fixture(name="context")
 def fixture_context(tmp_path: Path) -> Iterator[Context]:
     yield Context(seed=1, folder=tmp_path)
-    conditions.end_processes()
+    for each in conditions.processes.values():
+        each.child.kill()
+        each.child.join()
+    conditions.processes.clear()
 
 
 def reading(condition: str, reader: str = "getc", *, threads: int = 1, cache: str = "warm") -> Cell:
