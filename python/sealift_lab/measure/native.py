@@ -70,7 +70,7 @@ def gcm(
     return _make(
         lambda: _lab.Arm.gcm(
             with_ipp(device),
-            **vars(workload.columns()),
+            **workload.columns(),
             keys=workload.regime.keys.value,
             sessions=workload.regime.sessions,
             batch=batch,

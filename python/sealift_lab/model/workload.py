@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from hashlib import sha256
@@ -150,18 +150,6 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Messages in the order in which they run, one value a message; lengths in bytes."""
-
-    operation: "array[int]"
-    key_len: "array[int]"
-    nonce_len: "array[int]"
-    aad_len: "array[int]"
-    text_len: "array[int]"
-    tag_len: "array[int]"
-
-
-@dataclass(frozen=True)
 class Workload:
     """A stream of messages, described well enough to be built again to the byte.
 
@@ -192,8 +180,8 @@ class Workload:
         weight = sum(shape.weight for shape in self.shapes)
         return sum(shape.text_len * shape.weight for shape in self.shapes) / weight
 
-    def columns(self) -> Columns:
-        """The messages themselves, as columns for the native builder.
+    def columns(self) -> "dict[str, array[int]]":
+        """The messages in the order in which they run, as `COLUMNS` for the native builder.
 
         Shapes are dealt out in exact proportion, as near as whole messages allow, and then
         shuffled by the seed: two devices and two runs get the same messages in the same order.
@@ -201,10 +189,10 @@ class Workload:
         places = _spread([shape.weight for shape in self.shapes], self.messages)
         dealt = [self.shapes[place] for place in places]
         random.Random(self.seed).shuffle(dealt)
-        names = [each.name for each in fields(Columns)]
-        return Columns(
-            *(array(CODES.get(name, "B"), [getattr(of, name) for of in dealt]) for name in names)
-        )
+        return {
+            name: array(code, [getattr(shape, name) for shape in dealt])
+            for name, code in zip(COLUMNS, "BBBIQB", strict=True)
+        }
 
 
 def of_size(
@@ -358,6 +346,7 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,20}", text) is not None
 
 
+COLUMNS = ("operation", "key_len", "nonce_len", "aad_len", "text_len", "tag_len")
 MESSAGES_MAX = 2**32 - 1
 LENGTHS_MAX = 10_000
 WEIGHT_MAX = 2**53
@@ -375,8 +364,6 @@ ONE_KEY = KeyRegime(Keys.ONE, 1)
 FRESH_KEYS = KeyRegime(Keys.FRESH, 0)
 SEAL_ONLY = Mix(1, 0, 0)
 OPEN_ONLY = Mix(0, 1, 0)
-# Of an `array`, for columns whose numbers don't fit in a byte.
-CODES = {"aad_len": "I", "text_len": "Q"}
 FORM = (
     "right would be a header with a column bytes and, if lengths repeat, one count, or one number "
     "a line"

@@ -100,8 +100,8 @@ def test_a_cell_names_many_lengths_and_the_legend_has_them() -> None:
     assert cell["workload"] == f"AES-256 of {lengths.name}"
     assert cell["size_bytes"] == round(lengths.mean_bytes)
     columns = workload_of(cell, 7, legend_of(lengths)).columns()
-    assert Counter(columns.text_len) == {0: 256, 40: 1_024, 1_500: 768}
-    assert set(columns.key_len) == {32}
+    assert Counter(columns["text_len"]) == {0: 256, 40: 1_024, 1_500: 768}
+    assert set(columns["key_len"]) == {32}
     others = Lengths.from_counts({40: 3, 1_500: 4})
     for legend in ({}, legend_of(others), {lengths.name: str(others)}):
         with pytest.raises(ValueError, match=r"3 lengths \(\w+\)': the plan's legend has no such"):
@@ -125,7 +125,7 @@ def test_messages_of_many_lengths_are_measured_as_long_as_they_are() -> None:
 def test_a_mix_that_is_no_per_cent_keeps_its_weights() -> None:
     work = sized(128, ONE_KEY, Mix(1, 2, 4))
     assert work.mix == "1/2/4"
-    operations = Counter(workload_of(cell_of(work), seed=1).columns().operation)
+    operations = Counter(workload_of(cell_of(work), seed=1).columns()["operation"])
     assert operations[1] / operations[0] == pytest.approx(2, rel=1e-3)
 
 

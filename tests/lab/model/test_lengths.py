@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sealift_lab.model.lengths import LENGTHS_MAX, Lengths
-from sealift_lab.model.workload import TEXT_LEN_MAX
+from sealift_lab.model.workload import LENGTHS_MAX, TEXT_LEN_MAX, Lengths
 
 FORM = (
     "right would be a header with a column bytes and, if lengths repeat, one count, or one number "

@@ -106,19 +106,19 @@ def test_the_cells_of_a_kept_run_are_cells_today() -> None:
 def test_messages_as_stated_are_those_of_the_text() -> None:
     workload = stated_workload(MANY_KEYS, 1_200, 3)
     columns = workload.columns()
-    assert {*columns.text_len} == {128}
-    counts = [columns.operation.count(code) for code in range(3)]
+    assert {*columns["text_len"]} == {128}
+    counts = [columns["operation"].count(code) for code in range(3)]
     assert counts == [600, 300, 300]
-    assert [columns.key_len.count(size) for size in (16, 24, 32)] == [400, 400, 400]
+    assert [columns["key_len"].count(size) for size in (16, 24, 32)] == [400, 400, 400]
     assert stated(MANY_KEYS).cell == {**DOCUMENT_WORK[0], "size_bytes": 128, "mix": "50/25/25"}
 
 
 def test_messages_as_logged_are_the_records_of_the_input_file() -> None:
     workload = logged_workload(FRESH_KEYS, 37_800, 3)
     columns = workload.columns()
-    assert [columns.operation.count(code) for code in range(3)] == [18_900, 9_391, 9_509]
-    assert {*columns.text_len} == {13, 16, 32, 51}
-    assert {*columns.nonce_len} == {1, 12, 128}
+    assert [columns["operation"].count(code) for code in range(3)] == [18_900, 9_391, 9_509]
+    assert {*columns["text_len"]} == {13, 16, 32, 51}
+    assert {*columns["nonce_len"]} == {1, 12, 128}
     assert workload.text_len_mean == 28
     assert logged().cell == {**DOCUMENT_WORK[1], "size_bytes": 28, "mix": "50/24.84/25.16"}
 
