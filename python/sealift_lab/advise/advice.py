@@ -207,7 +207,7 @@ def advise(
         lengths=lengths,
         demand=demand,
         candidates=ranked,
-        payoffs=tuple(Payoff(c, ranked[0], demand) for c in ranked if c.is_projected),
+        payoffs=tuple(Payoff(c, ranked[0], demand) for c in ranked if c.device.card),
         left_out=left_out,
         about=about,
     )

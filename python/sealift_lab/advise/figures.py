@@ -73,7 +73,7 @@ def _device(candidate: Candidate) -> Record:
         "device": candidate.name,
         "origin": candidate.device.origin.value,
         "rank": candidate.place,
-        "rank_is_projected": candidate.is_projected,
+        "rank_is_projected": card is not None,
         "verdict_on_first_of_rank": comparison and comparison.verdict.value,
         "state": candidate.used.state.value,
         "batch": candidate.used.batch.messages,

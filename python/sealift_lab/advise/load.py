@@ -49,7 +49,6 @@ class Device:
     """A device with one's messages.
 
     Attributes:
-        origin: MEASURED here, or PROJECTED from a card.
         workers: How many batches it works side by side; 1 for a card, whose parts take turns.
         lengths: Of one's messages.
         batches: Ascending; 1 is among them.
@@ -59,14 +58,18 @@ class Device:
     """
 
     name: str
-    origin: Origin
     workers: int
     message_bytes: float
-    batches: tuple[Batch, ...]
+    batches: Sequence[Batch]
     alone: CostLine
     line: CostLine
     lengths: Lengths
     card: Card | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """MEASURED here, or PROJECTED from a card."""
+        return Origin.PROJECTED if self.card else Origin.MEASURED
 
     @property
     def largest(self) -> Batch:
@@ -164,11 +167,6 @@ class Candidate:
         """Of the device."""
         return self.device.name
 
-    @property
-    def is_projected(self) -> bool:
-        """Whether nothing of it was measured."""
-        return self.device.origin is not Origin.MEASURED
-
 
 def measured(
     name: str, own: Sequence[Row], rows: Sequence[Row], threads: int, lengths: Lengths
@@ -177,6 +175,7 @@ def measured(
 
     `own` are its rows of one's own messages; all its rows, of other sizes, tell the cost of a byte.
     """
+    # A row has the time of all threads together, in which each does its share.
     points = [
         BatchTime(batch, row.payload_bytes, row.time.value * threads * batch)
         for row in rows
@@ -187,48 +186,24 @@ def measured(
     together = [point for point in points if point.messages > 1]
     # A single batch may have other sizes alone only, and one size tells no cost of a byte.
     has_sizes = len({point.message_bytes for point in together}) > 1
-    batches = []
-    for row in sorted(own, key=lambda row: int(row.cell["batch"])):
-        # A row has the time of all threads together, in which each does its share.
-        messages, host_ns = int(row.cell["batch"]), row.time.scaled(threads)
-        per_s = row.operations_per_s
-        batches.append(Batch(messages, host_ns.scaled(messages), host_ns, per_s, row))
-    return Device(
-        name,
-        Origin.MEASURED,
-        workers=threads,
-        message_bytes=own[0].payload_bytes,
-        batches=tuple(batches),
-        alone=fit(alone or points),
-        line=fit(together if has_sizes else points),
-        lengths=lengths,
-    )
+    batches = [
+        Batch(n, row.time.scaled(threads * n), row.time.scaled(threads), row.operations_per_s, row)
+        for n, row in sorted((int(row.cell["batch"]), row) for row in own)
+    ]
+    lines = fit(alone or points), fit(together if has_sizes else points)
+    return Device(name, threads, own[0].payload_bytes, batches, *lines, lengths)
 
 
 def projected(card: Card, batches: Iterable[int], lengths: Lengths) -> Device:
     """A device that is not here, by its description, in batches of so many messages."""
     cost = card.cost()
     line = CostLine(cost.setup_ns, cost.per_message_ns, cost.per_byte_ns)
-    predicted = {n: card.predict(n, round(lengths.mean_bytes)) for n in sorted(batches)}
-    return Device(
-        card.name,
-        Origin.PROJECTED,
-        workers=1,
-        message_bytes=lengths.mean_bytes,
-        batches=tuple(
-            Batch(
-                messages,
-                batch_ns=Estimate(each.batch_ns),
-                host_ns=Estimate(each.host_ns / messages),
-                per_s=Estimate(messages * 1e9 / each.interval_ns),
-            )
-            for messages, each in predicted.items()
-        ),
-        alone=line,
-        line=line,
-        lengths=lengths,
-        card=card,
-    )
+    projected = []
+    for n in sorted(batches):
+        found = card.predict(n, round(lengths.mean_bytes))
+        figures = (found.batch_ns, found.host_ns / n, n * 1e9 / found.interval_ns)
+        projected.append(Batch(n, *map(Estimate, figures)))
+    return Device(card.name, 1, lengths.mean_bytes, projected, line, line, lengths, card)
 
 
 def batch_ns_p99(device: Device, batch: Batch, batches_per_s: float) -> float:
@@ -282,7 +257,7 @@ def rank(candidates: Sequence[Candidate], judge: Judge) -> tuple[Candidate, ...]
     rate what does more messages a second. Devices that the judge does not tell from the first of a
     place, in that one's batches, share its place; cards are not judged.
     """
-    real = sorted((each for each in candidates if not each.is_projected), key=_key)
+    real = sorted((each for each in candidates if not each.device.card), key=_key)
     placed: list[Candidate] = []
     while real:
         first, *others = real
@@ -294,7 +269,7 @@ def rank(candidates: Sequence[Candidate], judge: Judge) -> tuple[Candidate, ...]
                 placed.append(replace(each, place=place, comparison=found))
             else:
                 real.append(each)
-    cards = sorted((each for each in candidates if each.is_projected), key=_key)
+    cards = sorted((each for each in candidates if each.device.card), key=_key)
     keys = [_key(each) for each in placed]
     placed += [replace(c, place=1 + sum(key < _key(c) for key in keys)) for c in cards]
     return tuple(placed)

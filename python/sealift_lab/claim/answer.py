@@ -77,8 +77,8 @@ def answer(run: Run, results: Mapping[str, Results]) -> Answer:
     if best is None:
         question = next((each.question or each.title for each in planned), "What was measured?")
         return Answer(question, _counted(run, results), remarks=remarks)
-    about, rows, headline = best
-    winner = best.winner
+    about, rows, headline, winner = best
+    headline_or_rate = headline or rate(about, rows[0])
     advises = about.advice and (winner is None or str(winner.subject) in about.advice)
     bars = [Bar(rate(about, row), row.operations_per_s, row is winner) for row in rows]
     basis = conditions(rows[0].work, about, [*about.preferred] or varied_axes(about))
@@ -86,8 +86,8 @@ def answer(run: Run, results: Mapping[str, Results]) -> Answer:
     found = Answer(
         question=QUESTION if advises else about.question or about.title,
         advice=_advice(best),
-        lead=lead(headline or rate(about, rows[0])),
-        headline=headline or rate(about, rows[0]),
+        lead=lead(headline_or_rate),
+        headline=headline_or_rate,
         basis=basis,
         bars=[*bars, *_absent(run, about)],
         remarks=remarks,
@@ -104,12 +104,11 @@ def lead(headline: Claim) -> str:
 
 def claims(run: Run, results: Mapping[str, Results]) -> list[Claim]:
     """Everything that a run lets one say; what the answer is made of comes first."""
-    first, planned = answer(run, results), plans(run)
-    names = {key: name for each in planned for key, name in each.names.items()}
+    headline, planned = answer(run, results).headline, plans(run)
     return [
-        *([first.headline] if first.headline else []),
+        *([headline] if headline else []),
         *(claim for each in planned for claim in experiment_claims(each, results[each.name])),
-        *absent_devices(run.machine, names),
+        *absent_devices(run.machine, planned),
     ]
 
 
@@ -142,26 +141,19 @@ class _Work(NamedTuple):
     planned: PlannedExperiment
     rows: Sequence[Row]
     headline: Claim | None
-
-    @property
-    def winner(self) -> Row | None:
-        """The arm that was shown to be faster than every other one."""
-        if self.headline is None or self.headline.relation is not Relation.FASTEST:
-            return None
-        return next(row for row in self.rows if row.is_winner)
+    winner: Row | None
 
 
 def _works(planned: PlannedExperiment, results: Results) -> Iterator[_Work]:
     """The groups of an experiment, without arms whose role is none of real work."""
-    idle = {
-        report.cell[planned.compare]
-        for report in results.reports
-        if report.facts.get("role", REAL) != REAL
-    }
+    roles = ((each.cell[planned.compare], each.facts.get("role")) for each in results.reports)
+    idle = {subject for subject, role in roles if role not in (None, REAL)}
     sound = [row for row in results.rows if not row.wrong and row.subject not in idle]
     for _, group in groupby(sound, key=lambda row: row.group):
         rows = sorted(group, key=lambda row: row.time.value)
-        yield _Work(planned, rows, fastest(planned, rows))
+        headline = fastest(planned, rows)
+        is_won = headline is not None and headline.relation is Relation.FASTEST
+        yield _Work(planned, rows, headline, rows[0] if is_won else None)
 
 
 def _rank(work: _Work) -> tuple[bool, bool, bool, bool, float]:
@@ -228,7 +220,7 @@ def _absent(run: Run, planned: PlannedExperiment) -> Iterator[Bar]:
     compared = {cell[planned.compare] for group in planned.groups for cell in group}
     # One of a user's own compares what it names.
     if planned.file is None and compared & specs:
-        yield from (Bar(claim) for claim in absent_devices(run.machine, planned.names))
+        yield from map(Bar, absent_devices(run.machine, [planned]))
 
 
 def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[Remark]:

@@ -1,7 +1,7 @@
 """What rows, reports, a machine and an earlier run let one say, as claims; and a line of each."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from sealift_lab.claim.declared import plans
@@ -9,7 +9,7 @@ from sealift_lab.claim.published import Pair, count
 from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.judge import Change, changes
 from sealift_lab.model.arm import Value
-from sealift_lab.model.results import Claim, Estimate, Relation, Results, Row, Verdict
+from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row, Verdict
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, rate_unit, scale_of
 from sealift_lab.run.folder import Run
@@ -102,8 +102,9 @@ def skipped(planned: PlannedExperiment, results: Results) -> Iterator[Claim]:
             yield Claim(subject, Relation.ABSENT, reason=reason, experiment=planned.name)
 
 
-def absent_devices(machine: Surroundings, names: Mapping[str, str]) -> list[Claim]:
+def absent_devices(machine: Surroundings, planned: Iterable[PlannedExperiment]) -> list[Claim]:
     """The devices that a machine lacks; one with settings is no other device."""
+    names = {key: name for each in planned for key, name in each.names.items()}
     return [
         Claim(name_of(each.spec, names), Relation.ABSENT, reason=short_reason(each.reason or ""))
         for each in machine.devices
@@ -125,18 +126,11 @@ def compare(before: Run, now: Run) -> tuple[list[tuple[Change, Claim]], list[str
     axes = {each.name: (each, varied_axes(each)) for each in plans(now)}
     pairs = []
     for change in changes(before, now):
-        of, varied = axes[change.experiment]
-        claim = Claim(
-            conditions(change.cell, of, varied) or of.title,
-            RELATIONS[change.comparison.verdict],
-            "before",
-            change.comparison.ratio,
-            "x",
-            conditions=change.cell,
-            reason=change.comparison.ratio.reason,
-            experiment=change.experiment,
-        )
-        pairs.append((change, claim))
+        planned, varied = axes[change.experiment]
+        subject = conditions(change.cell, planned, varied) or planned.title
+        ratio, relation = change.comparison.ratio, RELATIONS[change.comparison.verdict]
+        of = (Ledger.MEASURED, change.cell, ratio.reason, change.experiment)
+        pairs.append((change, Claim(subject, relation, "before", ratio, "x", *of)))
     earlier, later, notes = _cells(before), _cells(now), []
     for name, only in (("later", later - earlier), ("earlier", earlier - later)):
         if only:
@@ -160,7 +154,13 @@ def _parts(
     compared = comparisons(planned, sound)
     yield from (sentence(claim) for claim in [*wins(planned, sound)][:WINS_MOST])
     if compared:
-        yield from _spans(compared)
+        ratios: dict[tuple[str, str], list[float]] = {}
+        for claim in compared:
+            if claim.figure:
+                ratios.setdefault((claim.subject, claim.other), []).append(claim.figure.value)
+        for (subject, other), values in ratios.items() if len(ratios) <= SPANS_MOST else ():
+            ends = dict.fromkeys(format_number(each) for each in (min(values), max(values)))
+            yield f"{subject}: {' to '.join(ends)}× {other}"
         yield _counted(Counter(claim.relation.value for claim in compared), "comparison")
     elif sound:
         yield f"{len(sound)} measured, nothing compared"
@@ -173,18 +173,6 @@ def _parts(
         yield f"Not measured: {', '.join(absent[:NAMES_MOST])}{more}"
     if left_out := len(planned.left_out):
         yield f"{left_out} of {left_out + len(planned.groups)} groups had no time"
-
-
-def _spans(compared: Sequence[Claim]) -> Iterator[str]:
-    """From least to most how many times as fast each arm is; of a few arms only."""
-    ratios: dict[tuple[str, str], list[float]] = {}
-    for claim in compared:
-        if claim.figure:
-            ratios.setdefault((claim.subject, claim.other), []).append(claim.figure.value)
-    if len(ratios) <= SPANS_MOST:
-        for (subject, other), values in ratios.items():
-            ends = dict.fromkeys(format_number(each) for each in (min(values), max(values)))
-            yield f"{subject}: {' to '.join(ends)}× {other}"
 
 
 def _counted(counts: Mapping[str, int], noun: str, more: str = "") -> str:
@@ -229,19 +217,11 @@ def _of_row(
     other: Value,
     figure: Estimate | None,
     unit: str = "x",
-    *,
     reason: str = "",
 ) -> Claim:
-    return Claim(
-        name_of(row.subject, planned.names),
-        relation,
-        name_of(other, planned.names),
-        figure,
-        unit,
-        conditions=row.work,
-        reason=reason,
-        experiment=row.experiment,
-    )
+    subject, beside = (name_of(each, planned.names) for each in (row.subject, other))
+    of = (Ledger.MEASURED, row.work, reason, row.experiment)
+    return Claim(subject, relation, beside, figure, unit, *of)
 
 
 RELATIONS = {verdict: Relation(verdict.value) for verdict in Verdict}

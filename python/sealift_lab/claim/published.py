@@ -221,13 +221,11 @@ def _shape(published: Published, here: Estimate, low: float, high: float) -> tup
     """By the judge's rule, as rows are: a difference under its margin is none."""
     if here.reason or low <= 0:
         return Relation.INCONCLUSIVE, here.reason or "its interval reaches to 0"
-    is_reading = published.kind is Kind.READING
     match verdict(math.log(here.value), (math.log(low), math.log(high))):
         case Verdict.FASTER:
             return Relation.HOLDS, ""
         case Verdict.SLOWER:
-            # No document claims what only a reading of it says.
-            return Relation.DIFFERS if is_reading else Relation.CONTRADICTED, ""
+            return JUDGED[published.kind][1], ""
         case Verdict.SAME:
             return Relation.DIFFERS, NO_EFFECT
     return Relation.INCONCLUSIVE, "its interval reaches over 1"
@@ -238,36 +236,25 @@ Region = tuple[float, float, Relation, str]
 
 def _regions(published: Published) -> Iterator[Region]:
     """From where to where which relation holds; the first that has the whole interval counts."""
-    value = published.value
+    value, kind = published.value, published.kind
     near, far = sorted(value * (1 + side * NEAR) for side in (-1, 1))
-    match published.kind:
-        case Kind.SHAPE:
-            margin = math.exp(MARGIN)
-            yield from _outside(margin, margin, Relation.CONTRADICTED, Relation.IN_SHAPE)
-        case Kind.READING:
-            margin = math.exp(MARGIN)
-            yield from _outside(margin, margin, Relation.DIFFERS, Relation.HOLDS)
-        case Kind.RATIO:
-            yield from _ratio(value, near, far)
-        case Kind.SLOPE:
-            yield near, far, Relation.REPRODUCED, ""
-            yield from _outside(near, far, Relation.DIFFERS, Relation.DIFFERS)
-        case Kind.VALUE:
-            yield near, far, Relation.SAME, ""
-            ends = (Relation.SLOWER, Relation.FASTER)
-            yield from _outside(near, far, *(ends[::-1] if published.unit in TIMES else ends))
-        case Kind.COUNT:
-            low, high = _span(published)
-            yield low, high, Relation.REPRODUCED, ""
-            beyond = Relation.DIFFERS if value else Relation.CONTRADICTED
-            yield from _outside(low, high, beyond, beyond)
-        case kind:
-            # What a model gives: the same number is expected, of a point at least its place.
-            yield near, far, Relation.SAME if kind is Kind.LIMIT else Relation.REPRODUCED, ""
-            if kind is Kind.POINT:
-                near, far = sorted((value / ALIKE, value * ALIKE))
-                yield near, far, Relation.IN_SHAPE, ""
-            yield from _outside(near, far, Relation.CONTRADICTED, Relation.CONTRADICTED)
+    if kind is Kind.RATIO:
+        yield from _ratio(value, near, far)
+        return
+    inside, below, above = JUDGED[kind]
+    if kind in SHAPES:
+        near = far = math.exp(MARGIN)
+    elif kind is Kind.COUNT:
+        near, far = _span(published)
+        below = above = Relation.DIFFERS if value else Relation.CONTRADICTED
+    elif kind is Kind.VALUE and published.unit in TIMES:
+        below, above = above, below
+    yield near, far, inside, ""
+    if kind is Kind.POINT:
+        near, far = sorted((value / ALIKE, value * ALIKE))
+        yield near, far, Relation.IN_SHAPE, ""
+    yield -math.inf, near, below, ""
+    yield far, math.inf, above, ""
 
 
 def _ratio(value: float, near: float, far: float) -> Iterator[Region]:
@@ -278,7 +265,8 @@ def _ratio(value: float, near: float, far: float) -> Iterator[Region]:
         # Less than the margin on either side of 1 is no side.
         yield math.exp(-MARGIN), math.exp(MARGIN), Relation.DIFFERS, NO_EFFECT
     least, most = (min(1.0, near), math.inf) if value > 1 else (-math.inf, max(1.0, far))
-    yield from _outside(least, most, Relation.CONTRADICTED, Relation.CONTRADICTED)
+    yield -math.inf, least, Relation.CONTRADICTED, ""
+    yield most, math.inf, Relation.CONTRADICTED, ""
     yield least, near, Relation.DIFFERS, ""
     yield far, most, Relation.DIFFERS, ""
     if is_clear:
@@ -294,11 +282,6 @@ def _span(published: Published) -> tuple[float, float]:
     return low, high
 
 
-def _outside(low: float, high: float, below: Relation, above: Relation) -> Iterator[Region]:
-    yield -math.inf, low, below, ""
-    yield high, math.inf, above, ""
-
-
 LEAST, MOST, WHY_NONE = ", least", ", most", ", why none"
 # A tenth more or less is the same, on another machine and by a model.
 NEAR = 0.10
@@ -306,6 +289,18 @@ NEAR = 0.10
 ALIKE = 1.5
 NO_EFFECT = "no such effect here"
 SHAPES = (Kind.SHAPE, Kind.READING)
+# What holds for a figure near the print, below it and above it.
+JUDGED = {
+    Kind.SHAPE: (Relation.IN_SHAPE, Relation.CONTRADICTED, Relation.IN_SHAPE),
+    # No document claims what only a reading of it says.
+    Kind.READING: (Relation.HOLDS, Relation.DIFFERS, Relation.HOLDS),
+    Kind.SLOPE: (Relation.REPRODUCED, Relation.DIFFERS, Relation.DIFFERS),
+    Kind.VALUE: (Relation.SAME, Relation.SLOWER, Relation.FASTER),
+    Kind.COUNT: (Relation.REPRODUCED, Relation.DIFFERS, Relation.DIFFERS),
+    Kind.NUMBER: (Relation.REPRODUCED, Relation.CONTRADICTED, Relation.CONTRADICTED),
+    Kind.POINT: (Relation.REPRODUCED, Relation.CONTRADICTED, Relation.CONTRADICTED),
+    Kind.LIMIT: (Relation.SAME, Relation.CONTRADICTED, Relation.CONTRADICTED),
+}
 UNJUDGED = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 # Agreement of these is no evidence: projected, put in, read into a sentence, or print alone.
 NO_EVIDENCE = (Kind.LIMIT, Kind.GIVEN, Kind.BEYOND, Kind.READING, Kind.ARITHMETIC)

@@ -110,7 +110,7 @@ def points(planned: PlannedExperiment, results: Results, chart: Chart) -> Iterat
     axes = [chart.x, chart.series, *filter(None, [chart.panels])]
     nearest: dict[tuple[Value, ...], tuple[tuple[int, float], Cell, Estimate]] = {}
     for cell, figure in _figures(results, chart):
-        if figure is not None and fits(cell, chart.where):
+        if isinstance(figure, Estimate) and fits(cell, chart.where):
             place = tuple(cell[name] for name in axes)
             distance = _distance(cell, planned.preferred)
             if place not in nearest or distance < nearest[place][0]:
@@ -137,14 +137,10 @@ def unit_of(planned: PlannedExperiment, chart: Chart) -> str:
     return units.get(chart.y, planned.columns.get(chart.y, chart.y))
 
 
-def _figures(results: Results, chart: Chart) -> Iterator[tuple[Cell, Estimate | None]]:
-    if chart.y in ROW_FIGURES:
-        for row in results.rows:
-            yield row.cell, None if row.wrong else ROW_FIGURES[chart.y](row)
-        return
-    for report in results.reports:
-        figure = fact(report, chart.y)
-        yield report.cell, None if isinstance(figure, str) else figure
+def _figures(results: Results, chart: Chart) -> list[tuple[Cell, Estimate | str | None]]:
+    if of := ROW_FIGURES.get(chart.y):
+        return [(row.cell, of(row)) for row in results.rows if not row.wrong]
+    return [(report.cell, fact(report, chart.y)) for report in results.reports]
 
 
 def _distance(cell: Cell, preferred: Cell) -> tuple[int, float]:

@@ -27,7 +27,6 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     first, planned = answer(run, results), plans(run)
     pairs, problems = published(run, results, loaded)
     documents = dict.fromkeys(document_of(each) for each, _ in pairs)
-    names = {key: name for each in planned for key, name in each.names.items()}
     has_own_alone = all(each.file is not None for each in planned)
     seen = set[str]()
     environment = jinja2.Environment(
@@ -46,7 +45,7 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
             (name, published_table([pair for pair in pairs if document_of(pair[0]) == name]))
             for name in documents
         ],
-        absent=[] if has_own_alone else absent_devices(run.machine, names),
+        absent=[] if has_own_alone else absent_devices(run.machine, planned),
         notes=[*run.notes, *problems],
         method=_method(run, results),
         facts={name: _fact_text(fact) for name, fact in run.machine.facts.items()},

@@ -14,7 +14,7 @@ from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.storage import Journal, create, write_ending
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Scope
-from sealift_lab.model.results import Estimate, Origin
+from sealift_lab.model.results import Estimate
 from sealift_lab.model.run import (
     REPORTS,
     SAMPLES,
@@ -68,7 +68,7 @@ def device(
     line = CostLine(setup_ns, message_ns, 0)
     every = tuple(map(in_batches, batches))
     lengths = Lengths.from_counts({round(size): 1})
-    return Device(name, Origin.MEASURED, workers, size, every, line, line, lengths)
+    return Device(name, workers, size, every, line, line, lengths)
 
 
 def card(

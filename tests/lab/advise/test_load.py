@@ -144,7 +144,7 @@ def test_cards_stand_after_what_was_measured_with_the_place_that_they_would_take
         for name, ns in (("dear", 900), ("cheap", 5))
     ]
     placed = rank([*found, real], judge_of())
-    assert [(each.name, each.place, each.is_projected) for each in placed] == [
+    assert [(each.name, each.place, each.device.card is not None) for each in placed] == [
         ("cpu", 1, False),
         ("cheap", 1, True),
         ("dear", 2, True),
