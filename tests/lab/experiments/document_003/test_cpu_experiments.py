@@ -16,17 +16,7 @@ from tests.lab.experiments.document_003.made_results import (
     skipped,
 )
 
-from sealift_lab.experiments.document_003 import EXPERIMENTS
-from sealift_lab.experiments.document_003.messages import (
-    BUILDERS,
-    DOCUMENT_WORK,
-    LOGGED,
-    STATED,
-    logged,
-    logged_workload,
-    stated,
-    stated_workload,
-)
+from sealift_lab.experiments.document_003 import EXPERIMENTS, messages
 from sealift_lab.experiments.own import EXPERIMENTS as OWN
 from sealift_lab.measure.crypto import MANY_KEYS, Load, workload_of
 from sealift_lab.model.arm import Cell, Context, Skip
@@ -87,45 +77,51 @@ def test_the_documents_experiments_keep_their_ids() -> None:
 
 def test_the_cells_of_a_kept_run_are_cells_today() -> None:
     root = Path(__file__).parents[4] / "results/2026-11-23/intelr-xeonr-processor-2-cores"
-    checked = 0
+    by_name, checked = {each.name: each for each in EVERY}, 0
     for name in ("lab", "lab-003-gpu"):
         plan = json.loads((root / name / "plan.json").read_text(encoding="utf-8"))
         for planned in plan["experiments"]:
-            experiment = next((each for each in EVERY if each.name == planned["name"]), None)
-            if experiment is None:
-                continue
-            every = [cell for group in planned["groups"] for cell in group]
-            devices = tuple(dict.fromkeys(str(c["device"]) for c in every if "device" in c))
-            scope = Scope(quick=False, cores=2, devices=devices or DEVICES)
-            today = cells(experiment, scope)
-            assert all(cell in today for cell in every), planned["name"]
-            checked += 1
+            if planned["name"] in by_name:
+                every = [cell for group in planned["groups"] for cell in group]
+                devices = tuple(dict.fromkeys(str(c["device"]) for c in every if "device" in c))
+                scope = Scope(quick=False, cores=2, devices=devices or DEVICES)
+                today = cells(by_name[planned["name"]], scope)
+                assert all(cell in today for cell in every), planned["name"]
+                checked += 1
     assert checked >= 3
 
 
 def test_messages_as_stated_are_those_of_the_text() -> None:
-    workload = stated_workload(MANY_KEYS, 1_200, 3)
+    workload = messages.stated_workload(MANY_KEYS, 1_200, 3)
     columns = workload.columns()
     assert {*columns["text_len"]} == {128}
     counts = [columns["operation"].count(code) for code in range(3)]
     assert counts == [600, 300, 300]
     assert [columns["key_len"].count(size) for size in (16, 24, 32)] == [400, 400, 400]
-    assert stated(MANY_KEYS).cell == {**DOCUMENT_WORK[0], "size_bytes": 128, "mix": "50/25/25"}
+    assert messages.stated(MANY_KEYS).cell == {
+        **messages.DOCUMENT_WORK[0],
+        "size_bytes": 128,
+        "mix": "50/25/25",
+    }
 
 
 def test_messages_as_logged_are_the_records_of_the_input_file() -> None:
-    workload = logged_workload(FRESH_KEYS, 37_800, 3)
+    workload = messages.logged_workload(FRESH_KEYS, 37_800, 3)
     columns = workload.columns()
     assert [columns["operation"].count(code) for code in range(3)] == [18_900, 9_391, 9_509]
     assert {*columns["text_len"]} == {13, 16, 32, 51}
     assert {*columns["nonce_len"]} == {1, 12, 128}
     assert workload.text_len_mean == 28
-    assert logged().cell == {**DOCUMENT_WORK[1], "size_bytes": 28, "mix": "50/24.84/25.16"}
+    assert messages.logged().cell == {
+        **messages.DOCUMENT_WORK[1],
+        "size_bytes": 28,
+        "mix": "50/24.84/25.16",
+    }
 
 
 def test_a_cell_builds_the_messages_that_it_names() -> None:
     for cell in cells(BY_ID["003-F5"], QUICK):
-        workload = workload_of(cell, 7, builders=BUILDERS)
+        workload = workload_of(cell, 7, builders=messages.BUILDERS)
         assert (workload.name, workload.seed) == (f"003 {cell['workload']}", 7)
         assert str(workload.regime) == cell["keys"]
         assert workload.messages % int(cell["batch"]) == 0
@@ -185,16 +181,14 @@ def test_the_documents_own_speeds_reproduce_figure_6() -> None:
 
 
 def test_each_of_the_nine_values_of_table_4_is_compared_both_ways() -> None:
-    experiment = BY_ID["003-T4"]
     one, every, vendor = 40.0, 100.0, 700.0
 
     def speed(cell: Cell) -> float:
-        if cell["device"] == "ipp":
-            return vendor * int(cell["threads"])
-        return one if cell["threads"] == 1 else every
+        code = one if cell["threads"] == 1 else every
+        return vendor * int(cell["threads"]) if cell["device"] == "ipp" else code
 
     here = {"Thread = 1": one, "Threads = cores": every, "Threads = cores, IPP": 2 * vendor}
-    pairs = compare(experiment, results(experiment, FULL, speed))
+    pairs = compare(BY_ID["003-T4"], results(BY_ID["003-T4"], FULL, speed))
     claims = by_what(pairs)
     for row in table("003-T4-cpu-generations"):
         both = claims[f"{row['cpu']}, {row['test']}"]
@@ -248,11 +242,3 @@ def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
     assert sample.operations >= 1
     assert sample.bytes >= 1
     assert arm.report()["checked_against"] not in ("", "nothing")
-
-
-def test_preferred_work_is_among_the_cells_of_a_quick_run() -> None:
-    for experiment in EVERY:
-        quick = cells(experiment, QUICK)
-        if experiment.preferred and quick:
-            assert any(experiment.preferred.items() <= cell.items() for cell in quick)
-    assert {STATED, LOGGED} == {*BUILDERS}

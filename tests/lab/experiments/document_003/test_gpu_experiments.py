@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.lab.experiments.document_003.made_results import (
@@ -14,26 +15,12 @@ from tests.lab.experiments.document_003.made_results import (
 
 from sealift_lab.experiments.document_003 import EXPERIMENTS, gpu_grids
 from sealift_lab.experiments.document_003.gpus import cells as gpu_cells
-from sealift_lab.experiments.document_003.gpus.cells import (
-    HOST,
-    MEGABYTE,
-    PROCESSOR,
-    core_count,
-    cores_text,
-    grid_of,
-)
-from sealift_lab.experiments.document_003.gpus.limits import (
-    BLOCK_THREADS,
-    DOCUMENT_GPU,
-    GPUS,
-    Gpu,
-    Grid,
-    ours,
-    replicated,
-)
+from sealift_lab.experiments.document_003.gpus import limits
+from sealift_lab.experiments.document_003.gpus.cells import HOST, PROCESSOR, core_count, grid_of
+from sealift_lab.experiments.document_003.gpus.limits import BLOCK_THREADS, GPUS, Grid
 from sealift_lab.experiments.survey import Here, survey
 from sealift_lab.measure.native import multiprocessors
-from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value
+from sealift_lab.model.arm import Cell, Context, Sample, Skip, Value
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.published import Kind, Missing, Number, table
 from sealift_lab.model.results import Origin, Relation, Results
@@ -111,19 +98,16 @@ def test_projected_and_published_lines_fit_a_chart(name: str) -> None:
 def test_a_measured_break_is_a_share_of_what_the_device_has(
     name: str, kind: Kind, of: int, share: float
 ) -> None:
-    experiment = BY_ID[name]
-
     def speed(cell: Cell) -> float:
         place = grid_of(cell).blocks if name == "003-F8" else grid_of(cell).threads
         return min(float(place), share * of)
 
-    projected, measured = compare(experiment, results(experiment, WITH, speed, FACTS))
-    assert (projected[0].origin, projected[0].kind) == (Origin.PROJECTED, kind)
-    assert not projected[1].is_independent
-    assert measured[1].figure is not None
-    assert measured[1].figure.value == pytest.approx(share, rel=0.03)
-    expected = Relation.REPRODUCED if share == 1 else Relation.DIFFERS
-    assert measured[1].relation is expected
+    pairs = compare(BY_ID[name], results(BY_ID[name], WITH, speed, FACTS))
+    (projected, of_model), (_, measured) = pairs
+    assert (projected.origin, projected.kind) == (Origin.PROJECTED, kind)
+    assert not of_model.is_independent
+    assert getattr(measured.figure, "value", None) == pytest.approx(share, rel=0.03)
+    assert measured.relation is (Relation.REPRODUCED if share == 1 else Relation.DIFFERS)
 
 
 @with_gpu
@@ -136,7 +120,9 @@ def test_a_line_that_was_cut_short_has_no_break() -> None:
 
 
 @pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
-def test_the_limit_breaks_at_128_threads_and_at_the_number_of_multiprocessors(gpu: Gpu) -> None:
+def test_the_limit_breaks_at_128_threads_and_at_the_number_of_multiprocessors(
+    gpu: limits.Gpu,
+) -> None:
     for axis, units in (("threads_per_block", 128), ("thread_blocks", gpu.multiprocessors)):
         line = gpu_grids.projected_line(gpu, axis)
         # The saw between whole rounds moves no break.
@@ -184,25 +170,15 @@ def test_cores_threads_and_latency_are_compared_as_in_the_document() -> None:
     assert {claim.relation for _, claim in compare(every, alone)} == {Relation.UNTESTED}
 
 
-class Made:
-    """An arm of which the device is not there."""
-
-    def sample(self, seconds: float) -> Sample:
-        return Sample(round(seconds * 1e9), 8, 1_024, 3, 0.2, 0, 2.5)
-
-    def report(self) -> dict[str, Value]:
-        return {"role": "real"}
-
-
 @pytest.fixture
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
     """Device, threads and batch of each arm of the engine that is made."""
     made: list[tuple[str, int, int]] = []
+    sample = Sample(10**9, 8, 1_024, 3, 0.2, 0, 2.5)
 
-    def gcm(device: str, workload: Workload, *, threads: int, batch: int, context: Context) -> Arm:
-        assert (context.seed, workload.seed) == (1, 1)
+    def gcm(device: str, _: Workload, *, threads: int, batch: int, context: Context) -> object:
         made.append((device, threads, batch))
-        return Made()
+        return SimpleNamespace(sample=lambda _: sample, report=dict, context=context)
 
     monkeypatch.setattr(gpu_cells, "gcm", gcm)
     return made
@@ -212,24 +188,24 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
 def test_cores_work_as_many_messages_at_once_as_their_cell_says(
     count: int, handed: list[tuple[str, int, int]], tmp_path: Path
 ) -> None:
-    experiment = BY_ID["003-F10"]
-    every = cells(experiment, replace(WITHOUT, cores=count))
+    every = cells(BY_ID["003-F10"], replace(WITHOUT, cores=count))
     of_cores = [cell for cell in every if core_count(str(cell["device"]))]
     for cell in of_cores:
-        experiment.arm(cell, Context(1, tmp_path))
+        BY_ID["003-F10"].arm(cell, Context(1, tmp_path))
         driver, threads, batch = handed[-1]
-        assert cores_text(driver, threads) == cell["device"]
-        assert threads * batch == cell["batch"]
+        assert (gpu_cells.cores_text(driver, threads), threads * batch) == (
+            cell["device"],
+            cell["batch"],
+        )
     assert {cell["batch"] for cell in of_cores} >= {1, 256, 4_096, 262_144}
 
 
 def test_a_device_gets_batches_from_the_engine_and_waits_by_design(
     handed: list[tuple[str, int, int]], tmp_path: Path
 ) -> None:
-    experiment = BY_ID["003-F10"]
-    for cell in cells(experiment, WITHOUT):
+    for cell in cells(BY_ID["003-F10"], WITHOUT):
         if cell["data"] == HOST and cell["device"] == PROCESSOR:
-            sample = experiment.arm(cell, Context(1, tmp_path)).sample(0.01)
+            sample = BY_ID["003-F10"].arm(cell, Context(1, tmp_path)).sample(0.01)
             assert (sample.cpu_share, sample.involuntary_switches) == (1.0, 0)
             assert (sample.clock_ghz, sample.operations) == (None, 8)
     batches = (1, 65_536, 4_096, 1_024, 16_384, 256, 262_144)
@@ -248,10 +224,10 @@ def test_a_processor_is_listed_as_the_substitute_of_a_gpu(name: str) -> None:
 
 def test_notes_have_the_numbers_of_the_model() -> None:
     rows = [gpu_grids.ONE_THREAD, *gpu_grids.PRINTED_GRIDS.values()]
-    one, *grids = (MEGABYTE * float(row["throughput_mb_s"]) for row in rows)
-    whole = Grid(DOCUMENT_GPU.multiprocessors, BLOCK_THREADS)
-    thread = f"{100 * one / replicated(DOCUMENT_GPU, Grid(1, 1)):.0f} %"
-    grid = f"{100 * max(grids) / replicated(DOCUMENT_GPU, whole):.0f} %"
+    one, *grids = (gpu_cells.MEGABYTE * float(row["throughput_mb_s"]) for row in rows)
+    whole = Grid(limits.DOCUMENT_GPU.multiprocessors, BLOCK_THREADS)
+    thread = f"{100 * one / limits.replicated(limits.DOCUMENT_GPU, Grid(1, 1)):.0f} %"
+    grid = f"{100 * max(grids) / limits.replicated(limits.DOCUMENT_GPU, whole):.0f} %"
     assert f"one thread reaches {thread} of its limit, its best grid {grid}" in notes("003-F8")
     units = ", ".join(str(gpu.multiprocessors) for gpu in GPUS[:3])
     assert f"({units} and {H200.multiprocessors})" in notes("003-F8")
@@ -263,7 +239,10 @@ def test_notes_have_the_numbers_of_the_model() -> None:
     assert f"{threads} threads fill the 32 MiB cache" in notes("003-T3")
     for each in GPUS:
         whole = Grid(each.multiprocessors, BLOCK_THREADS)
-        speeds = (way(each, whole) / each.multiprocessors / MEGABYTE for way in (replicated, ours))
+        speeds = (
+            way(each, whole) / each.multiprocessors / gpu_cells.MEGABYTE
+            for way in (limits.replicated, limits.ours)
+        )
         row = " | ".join(f"{speed:,.0f}" for speed in speeds)
         lines = BY_ID["003-T5"].notes.splitlines()
         (line,) = (line for line in lines if line.startswith(f"| {each.name} "))

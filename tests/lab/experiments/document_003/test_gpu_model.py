@@ -9,30 +9,7 @@ import pytest
 
 from sealift_lab.experiments.document_003.gpu_grids import rounds
 from sealift_lab.experiments.document_003.gpus import cells, limits
-from sealift_lab.experiments.document_003.gpus.limits import (
-    BLOCK_THREADS,
-    CAST,
-    DOCUMENT_GPU,
-    FLOAT,
-    GPUS,
-    MESSAGES,
-    THREAD_MESSAGES,
-    Counts,
-    Gpu,
-    Grid,
-    Messages,
-    grid_clocks,
-    limit,
-    long_limit,
-    message_limit,
-    message_ns,
-    ours,
-    published_counts,
-    replicated,
-    total,
-    types_speed,
-    units_work,
-)
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, MESSAGES, Gpu, Grid, Messages
 
 ROOT = Path(__file__).parents[4]
 KERNELS = ROOT / "crates/sealift-gpu/kernels"
@@ -50,15 +27,15 @@ LOOPS = [
 each_gpu = pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
 
 
-def limited(gpu: Gpu, counts: Counts, moved_bytes: float = 32) -> tuple[int, float, str]:
-    found = limit(gpu, counts, payload_bytes=16, moved_bytes=moved_bytes)
+def limited(gpu: Gpu, counts: limits.Counts, moved_bytes: float = 32) -> tuple[int, float, str]:
+    found = limits.limit(gpu, counts, payload_bytes=16, moved_bytes=moved_bytes)
     return round(found.bytes_per_s / 1e9), found.clocks_a_block, found.unit
 
 
 def test_each_unit_needs_its_own_clocks() -> None:
     counts = {**NOTHING, "issued": 512, "alu": 128, "fma": 64, "wide": 64, "shared": 160}
-    work = units_work({**counts, "global": 8, "tensor": 8})
-    clocks = grid_clocks(H200, work, Grid(H200.multiprocessors, 128))
+    work = limits.units_work({**counts, "global": 8, "tensor": 8})
+    clocks = limits.grid_clocks(H200, work, Grid(H200.multiprocessors, 128))
     expected = {"issue": 4, "alu": 2, "fma": 3, "load and store": 5.25, "tensor": 0.5}
     assert {unit: each / 128 for unit, each in clocks.items()} == expected
 
@@ -76,14 +53,14 @@ def test_the_busiest_unit_or_memory_is_the_limit() -> None:
 
 def test_a_loop_counts_as_often_as_it_is_gone_around() -> None:
     trips = {"many.cl: ROLLED": 1, "aes.h: ROLLED": 9}
-    assert total(LOOPS, trips) == {"alu": 910, "shared": 1_440}
+    assert limits.total(LOOPS, trips) == {"alu": 910, "shared": 1_440}
     with pytest.raises(LookupError, match=r"how often is 'aes.h: ROLLED .* gone around"):
-        total(LOOPS, {"many.cl: ROLLED": 1})
+        limits.total(LOOPS, {"many.cl: ROLLED": 1})
     several = [*LOOPS, LOOPS[1]]
     trips = {"": 1.0, "many.cl: ROLLED": (1.0, 5.0), "aes.h: ROLLED": 9.0}
-    assert total(several, trips) == {"alu": 1_960, "shared": 1_440}
+    assert limits.total(several, trips) == {"alu": 1_960, "shared": 1_440}
     with pytest.raises(LookupError):
-        total([*several, LOOPS[1]], trips)
+        limits.total([*several, LOOPS[1]], trips)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +97,7 @@ def test_the_published_program_is_counted_loop_by_loop(architecture: str) -> Non
     alone = message + 4 * key + 40 * expanded + 9 * (encrypted_key + encrypted_mask)
     alone += 4 * multiples + 3 * sums + 11 * sum_ + 32 * hashed_lengths
     of_text = 8 * (text + 9 * encrypted_text + 32 * hashed_text)
-    found = published_counts(gpu, 10)
+    found = limits.published_counts(gpu, 10)
     assert found["issued"] == pytest.approx(once / 10 + alone + of_text)
 
 
@@ -128,15 +105,15 @@ def test_every_limit_grows_with_the_gpu_and_falls_with_the_key() -> None:
     order = [BY_NAME[name] for name in ("RTX 3050", "RTX 4060", "RTX 4070", "H200")]
     for strict in (False, True):
         for way in (
-            lambda gpu, bits: message_limit(gpu, Messages(bits, 128), strict=strict),  # noqa: B023
-            lambda gpu, bits: long_limit(gpu, bits, strict=strict),  # noqa: B023
+            lambda gpu, bits: limits.message_limit(gpu, Messages(bits, 128), strict=strict),  # noqa: B023
+            lambda gpu, bits: limits.long_limit(gpu, bits, strict=strict),  # noqa: B023
         ):
             speeds = [[way(gpu, bits).bytes_per_s for gpu in order] for bits in (128, 192, 256)]
             assert speeds[0] == sorted(speeds[0])
             assert all(a > b > c for a, b, c in zip(*speeds, strict=True))
 
 
-@pytest.mark.parametrize("way", [replicated, ours], ids=lambda way: str(way.__name__))
+@pytest.mark.parametrize("way", [limits.replicated, limits.ours], ids=lambda way: str(way.__name__))
 @each_gpu
 def test_lanes_without_a_thread_are_idle_and_a_fifth_warp_waits(
     gpu: Gpu, way: Callable[[Gpu, Grid], float]
@@ -147,22 +124,26 @@ def test_lanes_without_a_thread_are_idle_and_a_fifth_warp_waits(
     assert way(gpu, Grid(1, 129)) < 0.6 * way(gpu, Grid(1, 128))
     assert way(gpu, Grid(1, 256)) == pytest.approx(way(gpu, Grid(1, 128)))
     blocks = (units, units + 1, 2 * units)
-    found = [replicated(gpu, Grid(n, 128)) / replicated(gpu, Grid(1, 128)) for n in blocks]
+    found = [
+        limits.replicated(gpu, Grid(n, 128)) / limits.replicated(gpu, Grid(1, 128)) for n in blocks
+    ]
     assert found == pytest.approx([units, (units + 1) / 2, units])
 
 
 @each_gpu
 def test_a_full_grid_reaches_the_limit_of_units_or_memory_and_none_exceeds_it(gpu: Gpu) -> None:
-    most = message_limit(gpu, MESSAGES).bytes_per_s
-    assert ours(gpu, Grid(gpu.multiprocessors, 128)) == pytest.approx(most)
+    most = limits.message_limit(gpu, MESSAGES).bytes_per_s
+    assert limits.ours(gpu, Grid(gpu.multiprocessors, 128)) == pytest.approx(most)
     for grid in (Grid(1, 1), Grid(7, 100), Grid(1_000, 1_000)):
-        assert ours(gpu, grid) <= most * (1 + 1e-9)
+        assert limits.ours(gpu, grid) <= most * (1 + 1e-9)
 
 
 @each_gpu
 def test_more_messages_share_the_tables_that_a_launch_makes(gpu: Gpu) -> None:
     grid = Grid(gpu.multiprocessors, 128)
-    few, usual, many = (replicated(gpu, grid, each) for each in (16, THREAD_MESSAGES, 10**6))
+    few, usual, many = (
+        limits.replicated(gpu, grid, each) for each in (16, limits.THREAD_MESSAGES, 10**6)
+    )
     assert 0 < 1 - usual / many < 0.03
     assert 1 - few / many > 2 * (1 - usual / many)
 
@@ -175,20 +156,24 @@ def test_blocks_are_powers_of_two_below_the_first_round_and_whole_rounds() -> No
 
 def test_a_batch_takes_as_long_as_the_longest_of_copies_and_work() -> None:
     # A message alone takes as long as a warp of them.
-    assert message_ns(H200, 1) == pytest.approx(32 * message_ns(H200, 32))
+    assert limits.message_ns(H200, 1) == pytest.approx(32 * limits.message_ns(H200, 32))
     bytes_there = MESSAGES.text_bytes + 32 + 16 + 64
-    assert message_ns(H200, 1 << 18) == pytest.approx(1e9 * bytes_there / H200.link_bytes_per_s)
+    assert limits.message_ns(H200, 1 << 18) == pytest.approx(
+        1e9 * bytes_there / H200.link_bytes_per_s
+    )
 
 
 def test_types_are_projected_by_the_units_that_work_them() -> None:
     """By hand, of a whole H200: 39 instructions of floats a round, 36 doubles, 18 conversions."""
-    whole = Grid(H200.multiprocessors, BLOCK_THREADS)
+    whole = Grid(H200.multiprocessors, limits.BLOCK_THREADS)
     clocks = H200.multiprocessors * H200.clock_hz
-    for name, products in {FLOAT: 36 / 39 * 128, "double": 64, CAST: 32}.items():
-        assert types_speed(H200, name, whole) == pytest.approx(products * clocks)
+    for name, products in {limits.FLOAT: 36 / 39 * 128, "double": 64, limits.CAST: 32}.items():
+        assert limits.types_speed(H200, name, whole) == pytest.approx(products * clocks)
     # Two units convert for all four parts of sm_86; of sm_90's sixteen each part has four.
-    small = DOCUMENT_GPU
-    alone = types_speed(small, CAST, Grid(1, 1))
+    small = limits.DOCUMENT_GPU
+    alone = limits.types_speed(small, limits.CAST, Grid(1, 1))
     assert alone == pytest.approx(36 / (32 * 18 / 2) * small.clock_hz)
-    assert types_speed(H200, CAST, Grid(1, 1)) == pytest.approx(36 / (32 * 18 / 4) * H200.clock_hz)
-    assert types_speed(H200, "long", whole) < types_speed(H200, "int", whole)
+    assert limits.types_speed(H200, limits.CAST, Grid(1, 1)) == pytest.approx(
+        36 / (32 * 18 / 4) * H200.clock_hz
+    )
+    assert limits.types_speed(H200, "long", whole) < limits.types_speed(H200, "int", whole)

@@ -118,13 +118,13 @@ def test_the_stated_size_contradicts_the_log_of_its_own_document() -> None:
     assert "26.7 B each, or 28.7 B if GiB; at the size stated they would be 416.6 GB" in note
 
 
+# The last one was wrong before it could count.
 @pytest.mark.parametrize(
     ("cpu", "expected"),
     [
         (report("cpu"), 0),
         (report("cpu", unplanned_failures=2, wrong="a tag differs"), 2),
         (report("cpu", planned_failures_that_opened=1), 1),
-        # Wrong before it could count.
         (ArmReport("operation-log", {"device": "cpu"}, {}, wrong="a tag differs"), 1),
     ],
 )
@@ -133,40 +133,29 @@ def test_operations_that_are_not_as_planned_contradict_the_log(
 ) -> None:
     found = claims(report("library"), cpu)
     claim = found["operations that did not end as planned, of all devices"]
-    assert claim.figure is not None
-    assert claim.figure.value == expected
+    assert getattr(claim.figure, "value", None) == expected
     assert claim.relation is (Relation.CONTRADICTED if expected else Relation.REPRODUCED)
 
 
-@pytest.mark.parametrize(
-    ("operation", "counted"),
-    [
-        (Operation.SEAL, "unplanned_failures"),
-        (Operation.OPEN, "unplanned_failures"),
-        (Operation.FORGED, "planned_failures_that_opened"),
-    ],
-)
+@pytest.mark.parametrize("operation", Operation)
 def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
-    log_arm: Callable[[str], Arm],
-    monkeypatch: pytest.MonkeyPatch,
-    operation: Operation,
-    counted: str,
+    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, operation: Operation
 ) -> None:
-    arm = log_arm("library")
-    right = Batch.run
+    arm, right = log_arm("library"), Batch.run
 
     def wrong(batch: Batch, engine: object) -> list[bytes | None]:
         found = list(right(batch, engine))  # type: ignore[arg-type]
-        places = [i for i, record in enumerate(batch.records) if record.operation is operation]
-        for place in places[:1]:
-            found[place] = b"something else"
+        operations = [record.operation for record in batch.records]
+        if operation in operations:
+            found[operations.index(operation)] = b"something else"
         return found
 
     monkeypatch.setattr(Batch, "run", wrong)
     with pytest.raises(WrongResultError, match=r"library: 1 of [\d,]+ operations were not as plan"):
         arm.sample(0.001)
-    names = ("planned_failures_that_opened", "unplanned_failures")
-    assert {name: arm.report()[name] for name in names} == {**dict.fromkeys(names, 0), counted: 1}
+    is_failure = operation is Operation.FORGED
+    counts = {"planned_failures_that_opened": is_failure, "unplanned_failures": not is_failure}
+    assert counts.items() <= arm.report().items()
 
 
 def test_a_wrong_first_pass_stands_in_the_log(
@@ -196,5 +185,4 @@ def test_without_the_vectors_the_arm_says_how_to_get_them(
 
 
 def read(path: Path) -> list[Mapping[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
