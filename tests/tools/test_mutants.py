@@ -82,6 +82,13 @@ def test_code_that_moved_on_is_named_with_its_file_and_what_to_do(
     assert "correct its `before` in tools/mutants.toml" in str(error.value)
 
 
+def test_the_list_fits_the_sources() -> None:
+    root = Path(__file__).parents[2]
+    listed = mutants.parse((root / mutants.LIST).read_text())
+    sources = {mutant.file: (root / mutant.file).read_bytes() for mutant in listed}
+    assert mutants.plant(sources, listed).keys() > sources.keys()
+
+
 def test_two_mutants_of_the_same_code_are_refused() -> None:
     with pytest.raises(MutantError, match="mutants 1 and 2 replace the same code"):
         plant_in(LIST.replace("'''\nfn open() {}'''", "'3 }'"))

@@ -79,7 +79,8 @@ impl Shared {
         Ok(self.record_worked(&worked, at))
     }
 
-    /// Works a batch, or a part of one, on one device, and learns from it. A failure is wiped and recorded.
+    /// Works a batch, or a part of one, on one device, and learns from it. A failure is recorded, and its output is the
+    /// caller's to wipe.
     pub(crate) fn run_learnt(
         &self,
         work: &mut Work<'_>,
@@ -99,7 +100,6 @@ impl Shared {
                 Err(Failure { device: decision.device, error: RunError::Stopped })
             }
             Err((error, end)) => {
-                work.wipe();
                 let failed_ns = self.clock.now_ns();
                 let timing = Timing::in_memory(at.arrived_ns.unwrap_or(failed_ns), failed_ns);
                 self.lock().scheduler.failed(decision.device, false, at.tried, failed_ns);
