@@ -58,7 +58,7 @@ class Work:
             lengths (4f2a91)` for those of a legend, else the name of an experiment's own workload.
         size_bytes: Mean length of a text.
         keys: As `KeyRegime.parse` takes it.
-        mix: Seals/opens/failing opens, per cent where these are whole, else weights.
+        mix: As `Mix.parse` takes it.
     """
 
     workload: str
@@ -136,17 +136,10 @@ def with_load(cells: Iterable[Cell], scope: Scope) -> Iterator[Cell]:
 
 
 def crypto_arm(cell: Cell, context: Context, builders: Mapping[str, Builder] | None = None) -> Arm:
-    """A device with the messages of a cell, every one of them checked, ready to be timed.
+    """A device with the messages of a cell from `crypto_cells`; more axes may stand beside its own.
 
-    Args:
-        cell: From `crypto_cells`; more axes may stand beside its own.
-        context: Seed and legend.
-        builders: An experiment's own workloads by name; pass them with `functools.partial`.
-
-    Raises:
-        Skip: If the device is absent or doesn't do this work; with its reason.
-        WrongResultError: If it computes something wrong.
-        ValueError: If a value of the cell is not as it should be.
+    An experiment's own workloads have builders by name. Errors are those of `gcm`, and ValueError
+    if a value of the cell is not as it should be.
     """
     workload = workload_of(cell, context.seed, context.legend, builders)
     threads, batch = int(cell["threads"]), int(cell["batch"])

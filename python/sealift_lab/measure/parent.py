@@ -75,10 +75,10 @@ class Parent:
         """
         self.has_hung = False
         self._child = child = Child(job, self._say)
-        # A signal that came while it was started reached no child.
-        if self.is_ending:
-            child.stop()
         try:
+            # A signal that came while it was started reached no child.
+            if self.is_ending:
+                child.stop()
             for event in child.events():
                 self._handle_event(job, event or {})
                 yield event

@@ -1,9 +1,8 @@
 """The process that measures one experiment: `python -m sealift_lab.measure.process`.
 
-It reads its job as JSON from standard input, prepares the arms, measures the blocks, adds them to
-the run folder, and writes one event a line as JSON to standard output. What an experiment prints
-itself goes to standard error. The parent ends it with SIGTERM; when the parent is gone, the kernel
-kills it.
+It reads its job as JSON from standard input, adds blocks and reports to the run folder, and writes
+one event a line as JSON to standard output. What an experiment prints itself goes to standard
+error. The parent ends it with SIGTERM; when the parent is gone, the kernel kills it.
 """
 
 import ctypes

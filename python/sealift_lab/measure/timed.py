@@ -21,9 +21,8 @@ from sealift_lab.model.units import format_percent
 def timed(function: Callable[[], object], *, operations: int = 1, payload_bytes: int = 0) -> Arm:
     """Makes an arm of a function; calls it at once, to warm up and to find how often to call it.
 
-    The function is called on one thread, and Ctrl-C is noticed between two calls. A sample in
-    which another thread worked for it, or in which it slept, is not a clean one: the CPU time that
-    is counted is that of the calling thread.
+    Ctrl-C is noticed between two calls. A sample in which another thread worked for it, or in which
+    it slept, is not a clean one: the CPU time that is counted is that of the calling thread.
 
     Args:
         function: Called without arguments. It raises `sealift_lab.WrongResultError` when it notices

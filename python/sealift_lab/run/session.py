@@ -54,6 +54,7 @@ def run(
     plan: Plan,
     out: Path | None = None,
     *,
+    notes: Sequence[str] = (),
     after_task: AfterTask = lambda _: None,
     is_kept: bool = True,
 ) -> Done:
@@ -62,6 +63,7 @@ def run(
     Args:
         plan: Of `make_plan`.
         out: The folder.
+        notes: Stored with it.
         after_task: See `AfterTask`.
         is_kept: Whether the folder stays, so that a resume may be spoken of.
 
@@ -69,7 +71,10 @@ def run(
         FolderError: If the folder is not new.
         NotWrittenError: If it takes no files.
     """
-    return _begin(out or default_path(datetime.now(UTC)), plan, (), after_task, is_kept=is_kept)
+    begin_s, path = time.monotonic(), out or default_path(datetime.now(UTC))
+    with hold_new(path) as lock:
+        create(path, plan, surroundings())
+        return _carry_out(path, lock, plan.budget_s, begin_s, notes, after_task, is_kept=is_kept)
 
 
 def resume(
@@ -81,9 +86,9 @@ def resume(
         FolderError: If it is no run folder, is damaged, or another run writes into it.
     """
     begin_s = time.monotonic()
+    # What is damaged or no run is refused, and stays as it is.
+    read_state(Run(path))
     with hold(path) as lock:
-        # What is damaged is refused, and stays as it is.
-        read_state(Run(path))
         mend(path)
         notes = _changes(Run(path))
         return _carry_out(path, lock, budget_s or 0.0, begin_s, notes, after_task)
@@ -109,8 +114,7 @@ def replay(
     old = Run(source.parent if is_plan else source)
     files = changed_files(old.plan)
     notes = [f"{file} was changed since the run that is replayed" for file in files]
-    path = out or default_path(datetime.now(UTC))
-    return _begin(path, planned_again(old.plan, command), notes, after_task)
+    return run(planned_again(old.plan, command), out, notes=notes, after_task=after_task)
 
 
 def default_path(now: datetime) -> Path:
@@ -123,15 +127,6 @@ def default_path(now: datetime) -> Path:
     return path
 
 
-def _begin(
-    path: Path, plan: Plan, notes: Sequence[str], after_task: AfterTask, *, is_kept: bool = True
-) -> Done:
-    begin_s = time.monotonic()
-    with hold_new(path) as lock:
-        create(path, plan, surroundings())
-        return _carry_out(path, lock, plan.budget_s, begin_s, notes, after_task, is_kept=is_kept)
-
-
 def _carry_out(
     path: Path,
     lock: int,
@@ -142,9 +137,9 @@ def _carry_out(
     *,
     is_kept: bool = True,
 ) -> Done:
-    run = Run(path)
-    with show_progress(run.plan) as progress:
-        session = _Session(run, lock, progress, after_task, is_kept=is_kept)
+    old = Run(path)
+    with show_progress(old.plan) as progress:
+        session = _Session(old, lock, progress, after_task, is_kept=is_kept)
         session.budget_s, session.end_s = budget_s, begin_s + (budget_s or math.inf)
         with session.parent.signals():
             try:
@@ -239,9 +234,8 @@ class _Session:
             return Done(self._path, ending, code)
         # What failed was reported when it did.
         text = ending.ending if ending.ending in ("interrupted", "failed") else ending.reason
-        if self._is_kept and rest_s:
-            text += f"; the rest takes about {format_duration(rest_s)}: {resume}"
-        say(text)
+        rest = f"; the rest takes about {format_duration(rest_s)}: {resume}"
+        say(f"{text}{rest if self._is_kept and rest_s else ''}")
         return Done(self._path, ending, code)
 
     def _ending(self) -> Ending:

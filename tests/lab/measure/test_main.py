@@ -1,10 +1,8 @@
 """`python -m sealift_lab.measure`, from a file of one's own to a folder that can be judged."""
 
-import fcntl
 import json
 import signal
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 from tests.lab.measure.running import (
@@ -35,12 +33,8 @@ def test_a_run_is_measured_from_a_file_of_ones_own_to_its_ending(tmp_path: Path)
     }
     plan = json.loads((run / "plan.json").read_text(encoding="utf-8"))
     assert (plan["schema"], plan["seed"], plan["processes"]) == ("sealift-run/2", 7, 2)
-    assert plan["budget_s"] == 0
-    assert plan["experiments"][0]["blocks"] == 3
+    assert (plan["budget_s"], plan["experiments"][0]["blocks"]) == (0, 3)
     assert plan["command"][:3] == ["python", "-m", "sealift_lab.measure"]
-    machine = json.loads((run / "machine.json").read_text(encoding="utf-8"))
-    assert machine["devices"][0]["state"] in ("present", "incomplete", "absent")
-    assert {"load_1min", "steal_s"} <= machine["sensors"].keys()
     assert lines(run, "sensors.jsonl")[0]["values"]["load_1min"] >= 0
     assert {each["restart"] for each in lines(run, "verify.jsonl")} == {0, 1}
     ending = json.loads((run / "ending.json").read_text(encoding="utf-8"))
@@ -50,6 +44,7 @@ def test_a_run_is_measured_from_a_file_of_ones_own_to_its_ending(tmp_path: Path)
     assert read.samples.height == 36
     assert len(read.reports) == 8
     assert read.machine.facts["python"].value
+    assert {"load_1min", "steal_s"} <= read.machine.sensors.keys()
     assert read.notes == []
 
 
@@ -65,19 +60,6 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
     assert len(lines(run, "verify.jsonl")) == 4
     ending = json.loads((run / "ending.json").read_text(encoding="utf-8"))
     assert ending["ending"] == "interrupted"
-
-
-def test_kill_9_leaves_a_folder_that_is_read_and_no_process_that_measures(tmp_path: Path) -> None:
-    file, run = experiment_file(tmp_path, "first", "second", pause_s_max=9), tmp_path / "run"
-    process = start(MODULE, file, "--blocks", "1000", "--out", run)
-    wait_until(lambda: has_begun(run, 3))
-    process.kill()
-    process.communicate(timeout=60)
-    with (run / "run.lock").open("rb") as lock:
-        wait_until(lambda: _can_lock(lock))
-    read = Run(run)
-    assert read.samples.height >= 3 * 3
-    assert read.ending is None
 
 
 def test_a_killed_process_is_noted_and_the_next_one_goes_on(tmp_path: Path) -> None:
@@ -143,11 +125,3 @@ def test_a_folder_that_holds_something_is_refused(
     assert main([str(tmp_path / "none.py"), "--out", str(tmp_path / "run")]) == ExitCode.USAGE
     assert "none.py is no file of Python source" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
-
-
-def _can_lock(file: BinaryIO) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -205,28 +204,6 @@ def test_more_than_memory_holds_is_skipped_before_anything_is_made(
         make()
     assert skipped.value.is_transient
     assert time.monotonic() - start_s < 5
-
-
-def test_two_threads_do_not_measure_at_once() -> None:
-    arms = [small("library"), read_memory(1 << 20, threads=1)]
-    refused: list[str] = []
-
-    def measure(arm: NativeArm) -> None:
-        try:
-            arm.sample(0.1)
-        except RuntimeError as error:
-            refused.append(str(error))
-
-    # Either may come first, so each catches; a round in which one was done already is repeated.
-    for _ in range(100):
-        threads = [threading.Thread(target=measure, args=(arm,)) for arm in arms]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if refused:
-            break
-    assert refused[0].startswith("another thread measures")
 
 
 def test_a_signal_ends_a_long_sample_soon() -> None:
