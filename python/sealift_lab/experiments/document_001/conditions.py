@@ -198,7 +198,7 @@ def _serve(condition: str, pipe: Connection) -> None:
     # What libraries print is no part of their caller's output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     server = _Server(condition)
-    with suppress(EOFError):
+    with suppress(EOFError, ConnectionError):
         while True:
             number, method, arguments = pipe.recv()
             pipe.send((number, _reply(getattr(server, method), arguments)))

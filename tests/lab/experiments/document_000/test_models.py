@@ -8,7 +8,7 @@ import pytest
 from sealift_lab._lab import DpuSystem, dpu_systems
 from sealift_lab.experiments.document_000 import EXPERIMENTS, dpu
 from sealift_lab.experiments.document_000.one_dpu import UNROLLED, instructions_a_block, rounding
-from sealift_lab.experiments.document_000.projection import bus, chunk_bytes, transfer_s
+from sealift_lab.experiments.document_000.projection import bus, transfer_s
 from sealift_lab.experiments.notes import read_notes
 from sealift_lab.model.arm import Context
 from sealift_lab.model.published import table
@@ -86,10 +86,6 @@ def test_more_dpus_are_reached_faster_as_was_printed() -> None:
     for (size, dpus), rate in timed.items():
         share = rate / timed[size, 2_048]
         assert 0.5 < model.rates(dpus)[0] / model.rates(2_048)[0] / share < 1.3, (size, dpus)
-
-
-def test_each_tasklet_gets_a_chunk_where_there_is_enough() -> None:
-    assert [chunk_bytes(size) for size in (128, 16 * 300, 64 << 20)] == [32, 256, 512]
 
 
 def test_the_table_in_the_notes_is_that_of_the_simulation(tmp_path: Path) -> None:
