@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.lab.cli.commands import invoke, refused
 
 from sealift.exit_code import ExitCode
@@ -20,9 +21,8 @@ def test_a_slower_run_is_found_and_fails_only_where_it_should(a_run: Make) -> No
     plain = invoke("lab", "compare", before, now)
     assert plain.exit_code == 0
     assert "only the later run has them: 2 of made-up" in plain.stderr
-    assert plain.stdout.splitlines()[0].split() == (
-        ["experiment", "of", "before", "now", "times", "as", "fast", "verdict"]
-    )
+    heads = ["experiment", "of", "before", "now", "times", "as", "fast", "verdict"]
+    assert plain.stdout.splitlines()[0].split() == heads
     gate = invoke("lab", "compare", before, now, "--fail-on", "slower", "--json")
     assert gate.exit_code == ExitCode.SLOWER
     assert "1 of 2 rows is slower" in gate.stderr
@@ -32,15 +32,13 @@ def test_a_slower_run_is_found_and_fails_only_where_it_should(a_run: Make) -> No
     assert float(row["times_low"]) < 50 / 60 < float(row["times_high"])
 
 
-def test_a_gate_that_can_judge_no_row_is_not_passed(a_run: Make) -> None:
-    before, now = (a_run({16: (1.0, 2.0)}, name, processes=1).path for name in ("a", "b"))
+@pytest.mark.parametrize("design", [{"processes": 1}, {"processes": 2, "blocks": 3}])
+def test_a_gate_that_can_decide_no_row_is_not_passed(a_run: Make, design: dict[str, int]) -> None:
+    # Six blocks carry an interval at 95 %, and none at 99 %.
+    before, now = (a_run({16: (1.0, 2.0)}, name, **design).path for name in ("a", "b"))
     gate = invoke("lab", "compare", before, now, "--fail-on", "slower")
     assert gate.exit_code == ExitCode.NOTHING_RAN
     assert "could decide none of 2 rows" in gate.stderr
-    other = a_run({32: (1.0, 2.0)}, "c").path
-    nothing = invoke("lab", "compare", before, other)
-    assert nothing.exit_code == ExitCode.NOTHING_RAN
-    assert "have no cell in common" in nothing.stderr
 
 
 def test_published_figures_stand_beside_a_run(a_run: Make) -> None:
@@ -68,6 +66,9 @@ def test_what_cant_be_compared_says_what_could(a_run: Make) -> None:
         ((run, run, "--fail-on", "slow"), "--fail-on: 'slow' is no choice (did you mean slower?)"),
     ):
         assert said in refused("lab", "compare", *words)
+    nothing = invoke("lab", "compare", run, a_run({32: (1.0, 2.0)}, "c").path)
+    assert nothing.exit_code == ExitCode.NOTHING_RAN
+    assert "have no cell in common" in nothing.stderr
 
 
 def test_a_judge_is_certified_from_stored_runs_and_from_commands(a_run: Make) -> None:

@@ -84,9 +84,8 @@ def test_what_goes_wrong_is_told_and_is_the_exit_code(
     assert said in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_wrong_usage_says_what_would_be_right() -> None:
+    for words, said in (
         (["aes-gcm-by-sise"], "did you mean aes-gcm-by-size"),
         (["003-F99"], "of that document there are 003-"),
         (["memory-read", "--budget", "soon"], "--budget: 'soon' is no time; write seconds"),
@@ -98,10 +97,8 @@ def test_what_goes_wrong_is_told_and_is_the_exit_code(
         (["--resume", "nowhere"], "nowhere is not there; name the folder of a run"),
         (["--i-own-this-region"], "confirms a --region; name one"),
         (["--region", "/dev/null:0:4096"], "if nobody else needs that, add --i-own-this-region"),
-    ],
-)
-def test_wrong_usage_says_what_would_be_right(words: list[str], said: str) -> None:
-    assert said in refused("lab", "run", *words)
+    ):
+        assert said in refused("lab", "run", *words)
 
 
 def test_a_file_of_ones_own_that_fails_names_its_line(tmp_path: Path) -> None:

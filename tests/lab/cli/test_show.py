@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.lab.cli.commands import invoke, refused
 
 from sealift.exit_code import ExitCode
+from sealift_lab.cli import output
 from sealift_lab.run.folder import Run
 
 ROOT = Path(__file__).parents[3]
@@ -72,26 +74,19 @@ def test_runs_are_drawn_apart_and_conditions_take_numbers_as_people_write_them(
     assert "size_bytes" not in drawn
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--x", "size_byte", "--y", "ns", "-o", "a.svg"), "did you mean size_bytes"),
+def test_a_figure_that_cant_be_says_what_could(folder: Path) -> None:
+    file = ("-o", "a.svg")
+    for words, said in (
+        (("--x", "size_byte", "--y", "ns", *file), "did you mean size_bytes"),
         ((*DRAWN, "-o", "a.gif"), "-o: 'a.gif' names no form; end it in .svg, .png, .pdf, .html"),
-        ((*DRAWN, "-o", "a.svg", "--where", "device=cpp"), "device=cpp; did you mean cpu?"),
-        ((*DRAWN, "-o", "a.svg", "--where", "device"), "--where: 'device' is no condition"),
-        (("--x", "ns", "--y", "verdict", "-o", "a.svg"), "no row has ns and a number in verdict"),
-    ],
-)
-def test_a_figure_that_cant_be_says_what_could(
-    folder: Path, words: tuple[str, ...], said: str
-) -> None:
-    assert said in refused("lab", "plot", folder, *words)
-
-
-def test_a_run_that_measured_nothing_has_nothing_to_draw() -> None:
-    folder = ROOT / "results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002"
+        ((*DRAWN, *file, "--where", "device=cpp"), "device=cpp; did you mean cpu?"),
+        ((*DRAWN, *file, "--where", "device"), "--where: 'device' is no condition"),
+        (("--x", "ns", "--y", "verdict", *file), "no row has ns and a number in verdict"),
+    ):
+        assert said in refused("lab", "plot", folder, *words)
+    computed = ROOT / "results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002"
     assert "nothing was measured; name a run that has rows" in (
-        refused("lab", "plot", folder, *DRAWN, "-o", "a.svg")
+        refused("lab", "plot", computed, *DRAWN, *file)
     )
 
 
@@ -132,17 +127,24 @@ def test_exports_that_cant_be_say_what_could(folder: Path, tmp_path: Path) -> No
     assert "/proc/a.csv was not written" in lost.stderr
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "said"),
-    [
-        ("plan.json", "{", "plan.json: Input data was truncated"),
+def test_damaged_folders_are_named_with_file_and_line(folder: Path) -> None:
+    for file, text, said in (
         ("samples.jsonl", '{"experiment": 1}\n', "samples.jsonl, line 1: experiment"),
-    ],
-)
-@pytest.mark.parametrize("command", ["show", "report", "export", "compare"])
-def test_damaged_folders_are_named_with_file_and_line(
-    folder: Path, command: str, file: str, text: str, said: str
-) -> None:
-    (folder / file).write_text(text)
-    more = [folder] if command == "compare" else []
-    assert said in refused("lab", command, folder, *more)
+        ("plan.json", "{", "plan.json: Input data was truncated"),
+    ):
+        (folder / file).write_text(text)
+        for words in (["show"], ["report"], ["export"], ["compare", folder]):
+            assert said in refused("lab", *words, folder)
+
+
+def test_control_characters_of_a_foreign_run_reach_no_terminal(folder: Path) -> None:
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text().replace("Messages by size", "\\u001b[31mRed\\u009b1m"))
+    assert invoke("lab", "show", folder, "--rows").stdout.startswith(
+        "made-up: \\u001b[31mRed\\u009b1m\n"
+    )
+
+
+def test_what_is_no_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    output.show_json({"share": math.nan, "ends": (1.5, math.inf)}, indent=None)
+    assert capsys.readouterr().out == '{"share": null, "ends": [1.5, null]}\n'
