@@ -74,7 +74,7 @@ def test_gpus_have_their_sensors_by_number_and_one_that_tells_nothing_its_reason
 
 def test_sensors_are_read_from_proc_and_sys(root: Path) -> None:
     clock = Clock()
-    values = Sensors(root, gpus=lambda: [], clock_s=clock, sleep=clock.sleep).read()
+    values = Sensors(root, gpus=list, clock_s=clock, sleep=clock.sleep).read()
     assert values == {
         "temperature_c": 63.5,
         "fan_rpm": 1210,
@@ -116,7 +116,7 @@ def test_a_machine_without_sensors_gives_reasons(tmp_path: Path) -> None:
     assert "as on most virtual machines" in str(facts["package_power_w"].reason)
     assert "as on most virtual machines" in str(facts["cpufreq_ghz"].reason)
     assert "No such file or directory" in str(facts["cpu_pressure_percent"].reason)
-    assert Sensors(tmp_path, gpus=lambda: []).read() == {}
+    assert Sensors(tmp_path, gpus=list).read() == {}
 
 
 @pytest.mark.parametrize(

@@ -125,3 +125,19 @@ def test_a_folder_that_holds_something_is_refused(
     assert main([str(tmp_path / "none.py"), "--out", str(tmp_path / "run")]) == ExitCode.USAGE
     assert "none.py is no file of Python source" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("device", "code", "told"),
+    [
+        ("cdua", ExitCode.USAGE, "no device is called 'cdua' (did you mean 'cuda'?)"),
+        ("opencl:1000", ExitCode.NOTHING_RAN, "opencl:1000 is absent: "),
+    ],
+)
+def test_a_device_that_is_named_and_not_here_is_told_and_nothing_is_written(
+    device: str, code: ExitCode, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    assert main(["gpu-copies", "--device", device, "--out", str(run)]) == code
+    assert told in capsys.readouterr().err
+    assert not run.exists()

@@ -1,0 +1,100 @@
+"""`sealift check`: devices that compute right, one that does not, and those that are not here."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import run_report
+from command import invoke, process
+from conftest import skip
+from sealift import InputError, UnknownDeviceError, _sealift
+from sealift.exit_code import ExitCode
+from test_cli import without
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
+
+
+def test_a_right_device_has_a_line_with_counts_where_there_is_no_lab() -> None:
+    ran = without("sealift_lab", "check", "library", "--seed", "7")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    titles, row = ran.stdout.splitlines()
+    assert titles.split()[:5] == ["device", "verdict", "checks", "messages", "refused"]
+    device, verdict, passed, _, checks, messages, refused, _, compared_with = row.split()
+    assert (device, verdict, compared_with) == ("library", "right", "cpu")
+    assert passed == checks
+    assert int(refused.replace(",", "")) > 1_000
+    assert int(messages.replace(",", "")) > 2 * int(refused.replace(",", ""))
+
+
+def test_json_has_what_each_check_did() -> None:
+    ran = invoke("check", "cpu:isa=model", "--json")
+    assert ran.exit_code == 0, ran.output
+    found = json.loads(ran.stdout)
+    assert (found["schema"], found["seed"], found["absent"]) == ("sealift-check/1", 1, {})
+    (device,) = found["devices"]
+    assert (device["device"], device["role"]) == ("cpu:isa=model", "oracle")
+    texts = {each["check"]: each["text"] for each in device["checks"] if each["passed"]}
+    assert len(texts) == len(device["checks"]) == 17
+    published = texts["every vector of the small set gives the published result"]
+    assert published.startswith("published vectors 289, 286 passed, 3 refused: no batch has nonces")
+    assert "agree with library" in texts["random messages agree with another implementation"]
+
+
+def test_a_device_that_computes_wrong_is_named_with_the_check_the_message_and_the_seed() -> None:
+    ran = invoke("check", "fault:wrong=100(cpu)", "--seed", "3")
+    assert ran.exit_code == ExitCode.WRONG_RESULT
+    (row,) = ran.stdout.splitlines()[1:]
+    assert row.startswith("fault:wrong=100(cpu)  WRONG")
+    assert ": not so: every vector of the small set gives the published result: nist-" in ran.stderr
+    assert ran.stderr.count("[seed 3]") > 1
+    assert ran.stderr.endswith(
+        "sealift: don't use what computes something wrong: fault:wrong=100(cpu)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("cdua",), ExitCode.USAGE, "no device is called 'cdua' (did you mean 'cuda'?)"),
+        (("cpu", "cpu"), ExitCode.USAGE, "a device stands twice"),
+        (("cpu:isa=foo",), ExitCode.USAGE, '"foo" is no instruction-set path; there are model'),
+        (("opencl:1000",), ExitCode.NOTHING_RAN, "opencl:1000 is absent: "),
+    ],
+)
+def test_what_is_no_device_or_is_not_here_is_told_as_elsewhere(
+    words: tuple[str, ...], code: ExitCode, told: str
+) -> None:
+    ran = invoke("check", *words)
+    assert (ran.exit_code, ran.stdout) == (code, "")
+    assert told in ran.stderr
+
+
+def test_what_names_a_device_or_a_check_that_is_none_raises() -> None:
+    with pytest.raises(UnknownDeviceError, match="no driver is called"):
+        _sealift.DeviceCheck("speed", seed=1)
+    with pytest.raises(InputError, match="there is no check speed; there are every_vector"):
+        _sealift.DeviceCheck("library", seed=1).run("speed")
+
+
+def test_a_gpu_that_is_made_up_passes_with_tables_and_without() -> None:
+    library = BUILT / "libfake_cuda.so"
+    if not library.exists():
+        skip("fake-cuda", f"{library} is not built: call `make test-python`")
+    run_report.ran("fake-cuda")
+    ran = process("check", "cuda", "cuda:strict=on", SEALIFT_LIBCUDA=str(library))
+    assert ran.returncode == 0, ran.stderr
+    assert [line.split()[:2] for line in ran.stdout.splitlines()[1:]] == [
+        ["cuda", "right"],
+        ["cuda:strict=on", "right"],
+    ]
+
+
+def test_opencl_on_this_processor_passes() -> None:
+    ran = invoke("check", "opencl:0")
+    if ran.exit_code == ExitCode.NOTHING_RAN:
+        skip("opencl", ran.stderr.strip())
+    run_report.ran("opencl")
+    assert ran.exit_code == 0, ran.stderr
