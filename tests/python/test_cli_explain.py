@@ -66,13 +66,7 @@ def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
 
 def test_few_samples_have_a_middle_half_within_them_or_none() -> None:
     assert [*times_of([3.0, 1.0, 2.0]).values()] == [3, 2.0, None, None]
-    assert [*times_of([5.0]).values()] == [1, 5.0, None, None]
-    assert times_of([4.0, 1.0, 2.0, 3.0]) == {
-        "batches": 4,
-        "median_ns": 2.5,
-        "low_ns": 1.75,
-        "high_ns": 3.25,
-    }
+    assert [*times_of([4.0, 1.0, 2.0, 3.0]).values()] == [4, 2.5, 1.75, 3.25]
 
 
 def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
@@ -91,13 +85,14 @@ def test_costs_are_measured_once_and_anew_when_asked(cache: Path) -> None:
     file.write_text("".join(map(slowed_yesterday, text.splitlines(keepends=True))))
     stale = invoke(*BATCH).stdout
     for name in REAL:
-        assert re.search(
+        line = (
             rf"^{name}: measured [\d,.]+ ns, predicted [\d,.]+ ns \([\d.]+ times as fast\): "
             r"its costs are from the cache, measured 20\d\d-\S+ \S+ UTC; "
-            r"renew them with `sealift explain --messages 64 --bytes 128 --calibrate`$",
-            stale,
-            re.MULTILINE,
-        ), stale
+            r"renew them with `sealift explain --messages 64 --bytes 128 --calibrate`$"
+        )
+        assert re.search(line, stale, re.MULTILINE), stale
+    # What was measured just now is not advised again.
+    assert "renew them" not in invoke(*BATCH, "--calibrate").stdout
     third = explained("--calibrate")
     assert {each["cost"]["source"] for each in third["devices"]} == {"measured"}
     assert file.read_text() != text
@@ -115,31 +110,23 @@ def slowed_yesterday(line: str) -> str:
 def test_a_cache_in_the_way_is_told_of_and_changes_nothing(cache: Path) -> None:
     cache.parent.mkdir()
     cache.write_text("no folder")
-    ran = invoke(*BATCH)
+    ran = invoke(*BATCH, "--devices", "library,reference")
     assert ran.exit_code == 0
     assert f"{cache} is no folder" in ran.stderr
-    assert "measured just now" in ran.stdout
     assert cache.read_text() == "no folder"
-
-
-def test_the_table_shows_sources_pairs_and_what_was_done() -> None:
-    ran = invoke(*BATCH, "--devices", "library,reference")
-    assert ran.exit_code == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert lines[0].startswith("64 messages of 128 bytes, earliest-finish: library, because ")
-    assert lines[2].split() == [
-        "device", "predicted", "ns", "messages/s", "host", "CPU", "ns", "taken", "ns", "middle",
-        "half",
-    ]  # fmt: skip
+    heads = "device predicted ns messages/s host CPU ns taken ns middle half"
+    assert lines[2].split() == heads.split()
     assert re.search(r"^library .* \[[\d.,]+\] of [\d,]+$", lines[3])
     assert lines[4].endswith("(not asked, its role is oracle)")
-    assert re.search(
+    for text in (
         r"\n[\d,]+ such batches were run just now without naming a device: library [\d,]+ ",
-        ran.stdout,
-    )
-    assert "By these costs, for batches of 64:\n  library is at least as fast" in ran.stdout
-    assert "\nCost of reference: " in ran.stdout
-    assert "--calibrate measures anew" in ran.stdout
+        "By these costs, for batches of 64:\n  library is at least as fast",
+        "\nCost of reference: .*; measured just now\n",
+        "--calibrate measures anew",
+    ):
+        assert re.search(text, ran.stdout), ran.stdout
 
 
 def test_a_policy_is_shown_as_it_would_choose() -> None:
@@ -216,23 +203,17 @@ class MadeCost(NamedTuple):
         return ("up to" if head <= 0 else "from"), round(-head / slope, 6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (("--policy", "round-rubin"), 2, 'there are earliest-finish, .*mean "round-robin"'),
-        (("--policy", "size-split:bytes=x"), 2, "write size-split:bytes=4096"),
-        (("--policy", ""), 2, "write a name, .* there are earliest-finish"),
-        (("--devices", "libary"), 2, "did you mean 'library'"),
-        (("--devices", "reference,null"), 2, "goes to a real one, and there is none in reference"),
-        (("--devices", "gpu"), 2, "no driver is called 'gpu'; GPUs are the devices cuda and"),
-        (("--messages", "0"), 2, "--messages"),
-        (("--bytes", "-1"), 2, "--bytes"),
-    ],
-)
-def test_wrong_usage_ends_with_2_and_what_would_be_right(
-    arguments: tuple[str, ...], code: int, said: str
-) -> None:
-    ran = invoke(*BATCH, *arguments)
-    assert ran.exit_code == code
-    assert re.search(said, ran.stderr), ran.stderr
-    assert ran.stdout == ""
+def test_wrong_usage_ends_with_2_and_what_would_be_right() -> None:
+    for arguments, said in (
+        (("--policy", "round-rubin"), 'there are earliest-finish, .*mean "round-robin"'),
+        (("--policy", "size-split:bytes=x"), "write size-split:bytes=4096"),
+        (("--policy", ""), "write a name, .* there are earliest-finish"),
+        (("--devices", "libary"), "did you mean 'library'"),
+        (("--devices", "reference,null"), "goes to a real one, and there is none in reference"),
+        (("--devices", "gpu"), "no driver is called 'gpu'; GPUs are the devices cuda and"),
+        (("--messages", "0"), "--messages"),
+        (("--bytes", "-1"), "--bytes"),
+    ):
+        ran = invoke(*BATCH, *arguments)
+        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert re.search(said, ran.stderr), ran.stderr
