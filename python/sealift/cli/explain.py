@@ -88,11 +88,7 @@ def _open_engine(devices: str | None, policy: str) -> Engine:
 
 
 def _explain(engine: Engine, messages: int, message_bytes: int, *, recalibrate: bool) -> Document:
-    """Calibrates, predicts, and runs such batches.
-
-    Raises:
-        SealiftError: If no device would get such a batch.
-    """
+    """Calibrates, predicts, and runs such batches."""
     calibration = engine.calibrate(anew=recalibrate)
     chosen = engine.explain(messages, message_bytes)
     quotes = {quote.device: quote for quote in chosen.quotes}

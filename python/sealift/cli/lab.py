@@ -68,11 +68,7 @@ def present_devices(specs: Sequence[str]) -> list[str]:
 
 
 def parse_cards(texts: Sequence[str]) -> Sequence[Any]:
-    """Cards by their names, or by the files that describe them.
-
-    Raises:
-        ValueError: If one is unknown or its file is wrong, or the package is not installed.
-    """
+    """Cards by their names, or by the files that describe them."""
     if texts and not is_installed():
         raise ValueError(f"cards are projected by the package sealift-lab: {INSTALL}")
     return import_module("sealift_lab.cli.hardware").parse_cards(texts) if texts else ()

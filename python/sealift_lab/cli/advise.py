@@ -168,13 +168,9 @@ def _measure(job: _Job, given: Given, form: str) -> int:
 
 
 def _show(run: "Run", load: _Load | None, form: str, out: Path | None) -> bool:
-    """Shows a run as advice on a load, or on a grid; false where nothing was measured.
+    """Shows a run as advice on its messages' load, or on a grid, and the page if `out` stays.
 
-    Args:
-        run: The run folder.
-        load: Of its messages; None for a grid.
-        form: What goes to standard output.
-        out: The folder, where it stays.
+    False where nothing was measured.
     """
     from sealift_lab.advise.advice import advise as advise_on
     from sealift_lab.advise.advice import answer as answer_of_load

@@ -96,11 +96,7 @@ def copy(
 def _ids(
     named: Sequence[int], region: parse.Region | None, *, is_read: bool, as_published: bool
 ) -> tuple[int, ...]:
-    """The named experiments; without names all that can be done.
-
-    Raises:
-        ValueError: If an experiment and an option don't go together.
-    """
+    """The named experiments, without names all that can be done, if all options suit them."""
     from sealift_lab.experiments.document_004.tool import NAMES, READ_REGION, REGION_IDS
 
     every = range(2 if as_published else len(NAMES))

@@ -76,16 +76,7 @@ def is_elf(content: bytes) -> bool:
 
 
 def load(file: str, names: Sequence[Name], tasklets: int | None) -> "DpuProgram":
-    """The program of a file, assembly or ELF.
-
-    Args:
-        file: Its name.
-        names: What assembly names.
-        tasklets: What `NR_TASKLETS` is, one more name.
-
-    Raises:
-        ValueError: With what is wrong first, by line and column, or by byte.
-    """
+    """The program of a file, assembly or ELF; `tasklets` are one more name for assembly."""
     from sealift_lab._lab import DpuProgram
 
     content = read_file(file)

@@ -22,11 +22,7 @@ parse_devices = partial(split_specs, _lab)
 
 
 def present_devices(specs: Sequence[str] | None) -> tuple[str, ...]:
-    """The devices to measure that are present; prints which are not, and ends where none is.
-
-    Args:
-        specs: From --devices; None for every real one.
-    """
+    """The devices that are present, by default every real one; prints which are not."""
     left = lab.present_devices(specs or real_devices())
     if all(map(_is_for_tests, left)):
         fail(
@@ -47,12 +43,7 @@ def _is_for_tests(spec: str) -> bool:
 
 
 def check_threads(counts: Iterable[int], *, per_core: int) -> None:
-    """Ends the program where thread counts are beyond what this machine can show.
-
-    Args:
-        counts: From --threads.
-        per_core: How many threads for each core are right.
-    """
+    """Ends the program where threads are beyond what this machine can show, `per_core` of them."""
     from sealift_lab.machine.facts import describe, usable_cores
 
     cores = usable_cores(describe())
@@ -63,12 +54,7 @@ def check_threads(counts: Iterable[int], *, per_core: int) -> None:
 
 
 def parse_cards(texts: Sequence[str]) -> tuple[Card, ...]:
-    """Cards by their names, or by the files that describe them.
-
-    Raises:
-        ValueError: Naming what there is, or what in a file is wrong; or if two cards have one name,
-            or one has that of a device of this machine.
-    """
+    """Cards by their names, or by the files that describe them; no two have one name."""
     found = [_card(text) for text in dict.fromkeys(texts)]
     names = [each.name for each in found]
     if twice := {name for name in names if names.count(name) > 1}:

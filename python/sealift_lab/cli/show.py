@@ -99,10 +99,6 @@ def write_report(
 
     Returns:
         The page, and whether the summary was written.
-
-    Raises:
-        FolderError: If the folder is damaged.
-        NotWrittenError: If it takes no files.
     """
     from sealift_lab.claim.declared import encode_declared
     from sealift_lab.judge.judge import results
