@@ -63,22 +63,16 @@ def thread_chart(title: str, workload: str, y: str = "MB/s") -> Chart:
 
 @cache
 def _record_shapes() -> tuple[Shape, ...]:
-    text = (files("sealift_lab") / "data" / "003-as-logged.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    return tuple(
-        Shape(
-            operation,
-            int(row["key_bits"]),
-            int(row["nonce_bytes"]),
-            int(row["aad_bytes"]),
-            int(row["text_bytes"]),
-            int(row["tag_bytes"]),
-            weight,
-        )
-        for operation, column in zip(Operation, ("seals", "opens", "bad"), strict=True)
-        for row in rows
-        if (weight := int(row[column]))
-    )
+    file = files("sealift_lab") / "data" / "003-as-logged.csv"
+    rows = [*csv.DictReader(file.read_text(encoding="utf-8").splitlines())]
+    columns = ("key_bits", "nonce_bytes", "aad_bytes", "text_bytes", "tag_bytes")
+    shapes = []
+    for operation, column in zip(Operation, ("seals", "opens", "bad"), strict=True):
+        for row in rows:
+            if weight := int(row[column]):
+                key_bits, nonce, aad, text, tag = (int(row[name]) for name in columns)
+                shapes.append(Shape(operation, key_bits, nonce, aad, text, tag, weight))
+    return tuple(shapes)
 
 
 STATED, LOGGED = "as stated", "as logged"

@@ -25,15 +25,7 @@ from sealift_lab.measure.storage import write_file
 from sealift_lab.measure.timed import Stopwatch
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.experiment import Axis, Chart, Experiment
-from sealift_lab.model.published import (
-    Figure,
-    Kind,
-    Missing,
-    Number,
-    Published,
-    table,
-    table_row,
-)
+from sealift_lab.model.published import Figure, Kind, Missing, Number, Published, table, table_row
 from sealift_lab.model.results import ArmReport, Results
 from sealift_lab.model.workload import KEY_BITS, Operation
 
@@ -199,20 +191,16 @@ def _record(text: str, is_seal: bool) -> Record:  # noqa: FBT001
 
 
 def _log_text(batches: Sequence[Batch], results: Sequence[Sequence[bytes | None]]) -> str:
-    lines = sorted(
-        (sequence, *_line(record, result))
-        for batch, found in zip(batches, results, strict=True)
-        for sequence, record, result in zip(batch.sequence, batch.records, found, strict=True)
-    )
-    return "".join(f"{','.join(map(str, line))}\n" for line in (LOG_COLUMNS, *lines))
-
-
-def _line(record: Record, result: bytes | None) -> tuple[Value, ...]:
-    lengths = (len(record.nonce), len(record.aad), record.text_len, record.tag_len)
-    done = "refused" if result is None else "sealed" if record.is_seal else "opened"
-    operation = "encryption" if record.is_seal else "decryption"
-    as_planned = "yes" if result == record.expected else "no"
-    return operation, 8 * len(record.key), *lengths, done, as_planned
+    lines: list[tuple[Value, ...]] = []
+    for batch, found in zip(batches, results, strict=True):
+        for sequence, record, result in zip(batch.sequence, batch.records, found, strict=True):
+            operation = "encryption" if record.is_seal else "decryption"
+            lengths = (*map(len, (record.nonce, record.aad)), record.text_len, record.tag_len)
+            done = "refused" if result is None else "sealed" if record.is_seal else "opened"
+            as_planned = "yes" if result == record.expected else "no"
+            lines.append((sequence, operation, 8 * len(record.key), *lengths, done, as_planned))
+    rows = (",".join(map(str, line)) for line in sorted(lines))
+    return "\n".join([LOG_COLUMNS, *rows, ""])
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
@@ -364,9 +352,8 @@ VOLUME = "Total Volume of Messages Processed"
 KEYS = [f"Total Number of Operations with {bits}-bit key" for bits in KEY_BITS]
 SHARES = dict(zip((*OPERATIONS, *KEYS), (*COUNTS.values(), *KEY_COUNTS), strict=True))
 LOG_COLUMNS = (
-    "sequence", "operation", "key_bits", "iv_bytes", "aad_bytes", "text_bytes", "tag_bytes",
-    "result", "as_planned",
-)  # fmt: skip
+    "sequence,operation,key_bits,iv_bytes,aad_bytes,text_bytes,tag_bytes,result,as_planned"
+)
 
 EXPERIMENT = Experiment(
     name="operation-log",

@@ -49,17 +49,10 @@ def units_of(device: str, cores: int) -> int:
     return cores if device == PROCESSOR else multiprocessors(device)
 
 
-def gpu_cell(device: str, grid: Grid, code: str, mode: str, data: str) -> Cell:
-    """A cell with the axes `AXES`."""
-    return {
-        "device": device,
-        "code": code,
-        "mode": mode,
-        "data": data,
-        "message_bytes": MESSAGES.text_bytes,
-        "thread_blocks": grid.blocks,
-        "threads_per_block": grid.threads,
-    }
+def gpu_cell(device: str, grid: Grid, *way: str) -> Cell:
+    """A cell with the axes `AXES`; a way is code, mode and data."""
+    values: tuple[Value, ...] = (device, *way, MESSAGES.text_bytes, grid.blocks, grid.threads)
+    return {axis.name: value for axis, value in zip(AXES, values, strict=True)}
 
 
 def grid_of(cell: Cell) -> Grid | None:
