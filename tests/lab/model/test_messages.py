@@ -77,7 +77,6 @@ def test_the_seed_decides_the_order_and_nothing_else() -> None:
         ({"name": ""}, "workload '': it needs a name"),
         ({"shapes": ()}, "at least one shape"),
         ({"messages": 0}, "messages of 0; right would be a whole number 1.."),
-        ({"messages": 1.5}, "messages of 1.5"),
         ({"seed": -1}, "seed of -1"),
         (
             {"regime": KeyRegime(Keys.SESSIONS, 1_201)},
@@ -127,7 +126,6 @@ def test_mixes_are_parsed_and_written() -> None:
     [
         "bytes,count\n40,3\n1500,2\n",
         "when,Count,BYTES\n1,3,40\n2,2,1500\n",
-        "bytes\n40\n1500\n40\n1500\n40\n",
         "\n40\n\n1500\n40\n1500\n40",
         "\ufeffbytes,count\r\n40,3\r\n1500,2\r\n1500,0\r\n",
         ' bytes , "count"\n 40 , "1"\n40,2\n1500,2\n',
@@ -146,12 +144,10 @@ def test_a_header_with_counts_and_a_number_a_line_mean_the_same(text: str, tmp_p
         ("bytes,count\n", "no messages; write at least one length"),
         ("0\n0\n", "all messages have 0 bytes"),
         ("length,count\n40,1\n", "no column 'bytes' in its first line, 'length,count'"),
-        ("40,1\n", "no column 'bytes' in its first line, '40,1'"),
         ("bytes,count\n40,1\n1500\n", "line 3 has 1 columns, and the first one 2"),
         ("40\n1,500\n", "line 2 has 2 columns, and the first one 1"),
         ("bytes\n40\n-1\n", "line 3: length '-1' is no whole number from 0 to 68,719,476,704"),
         (f"40\n{TEXT_LEN_MAX + 1}\n", f"line 2: length '{TEXT_LEN_MAX + 1}' is no whole number"),
-        ("40\n" + "9" * 5_000, "line 2: length '999"),
         ("bytes,count\n40,\n", "line 2: count '' is no whole number"),
         ("bytes\n40\n\u0664\n", "line 3: length '\u0664' is no whole number"),
     ],
