@@ -8,7 +8,6 @@ short, and `WrongResultError` if something is computed wrong while the arm is ch
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import TypeVar
@@ -83,11 +82,6 @@ def gcm(
 
 def primitive(name: str, message_bytes: int, *, threads: int, context: Context) -> NativeArm:
     """A hash or a signature scheme by AWS-LC, one message an operation."""
-    known = _lab.primitives()
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"no primitive is called {name!r}{hint}; there are {', '.join(known)}")
     # Up to 64 messages a thread, of a mebibyte together when that is more than one.
     return _make(
         lambda: _lab.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed),

@@ -6,7 +6,7 @@ doesn't fit is a `FolderError` that names file, line and field.
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,14 +15,14 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
 import polars as pl
 
 from sealift_lab.measure.storage import FolderError, list_folder
 from sealift_lab.model import run as names
-from sealift_lab.model.arm import INTEGER_MAX, LEAST, Cell, Context, why_not_stored
+from sealift_lab.model.arm import INTEGER_MAX, LEAST, Computed, why_not_stored
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.run import (
     SCHEMA,
@@ -36,6 +36,8 @@ from sealift_lab.model.run import (
 )
 
 T = TypeVar("T")
+Place = tuple[str, int]
+"""An experiment, and a group of it."""
 
 
 class Run:
@@ -72,10 +74,13 @@ class Run:
     @cached_property
     def samples(self) -> pl.DataFrame:
         """The samples of complete blocks, in the columns of `SampleLine`, in the file's order."""
-        lines = self._lines(names.SAMPLES)
-        whole = lines.records[: _whole_blocks(lines, self.plan)]
-        columns = {name: [getattr(line, name) for line in whole] for name in COLUMNS}
+        columns = {name: [getattr(line, name) for line in self._whole[1]] for name in COLUMNS}
         return pl.DataFrame(columns, schema=COLUMNS)
+
+    @property
+    def blocks(self) -> Mapping[Place, "Blocks"]:
+        """How many complete blocks there are, by experiment and group."""
+        return self._whole[0]
 
     @cached_property
     def reports(self) -> Sequence[ReportLine]:
@@ -100,7 +105,7 @@ class Run:
     def notes(self) -> Sequence[str]:
         """What went wrong meanwhile, and what is left out here, in sentences."""
         noted = [line.note for line in self._lines(names.NOTES).records]
-        if self.samples.height < len(self._lines(names.SAMPLES).records):
+        if len(self._whole[1]) < len(self._lines(names.SAMPLES).records):
             noted.append(f"the last block of {names.SAMPLES} is not complete and was left out")
         files = (names.SAMPLES, names.REPORTS, names.SENSORS, names.NOTES)
         torn = [name for name in files if self._lines(name).is_torn]
@@ -125,10 +130,24 @@ class Run:
         decode = msgspec.json.Decoder(kind).decode
         return _decoded(path, decode, FOREIGN) if path.exists() else None
 
+    @cached_property
+    def _whole(self) -> tuple[Mapping[Place, "Blocks"], Sequence[Any]]:
+        return _check_blocks(self._lines(names.SAMPLES), self.plan)
+
     def _lines(self, name: str) -> "_Lines":
         if name not in self._read:
             self._read[name] = _read_lines(self.path / name)
         return self._read[name]
+
+
+@dataclass
+class Blocks:
+    """Complete blocks of a group, of how many processes, the last of these, and the reference."""
+
+    blocks: int = 0
+    processes: int = 0
+    last: int = -1
+    reference: int | None = None
 
 
 def name_instead(path: Path) -> str:
@@ -210,48 +229,49 @@ def _why(error: Exception) -> str:
     return f"{field}: {text}" if field else text
 
 
-def _arms(plan: Plan) -> Mapping[tuple[str, int], int]:
+def _arms(plan: Plan) -> Mapping[Place, int]:
     """How many arms each group has."""
     groups = ((each.name, *of) for each in plan.experiments for of in enumerate(each.groups))
     return {(name, group): len(cells) for name, group, cells in groups}
 
 
-def _whole_blocks(lines: _Lines, plan: Plan) -> int:
-    """How many lines whole blocks have; raises for one that doesn't fit plan, block or group."""
+def _check_blocks(lines: _Lines, plan: Plan) -> tuple[Mapping[Place, Blocks], Sequence[Any]]:
+    """Complete blocks, and their lines; raises for one that doesn't fit plan, block or group."""
     arms, whole = _arms(plan), 0
-    blocks: Counter[tuple[str, int]] = Counter()
-    reference: dict[tuple[str, int], int] = {}
-    process: dict[tuple[str, int], int] = {}
+    groups: dict[Place, Blocks] = defaultdict(Blocks)
     # Of this block: the group and the process, and the arms up to now.
     head: tuple[object, int] | None = None
     taken: set[int] = set()
     for number, line in enumerate(lines.records, 1):
-        group, arm, why = (line.experiment, line.group), line.arm, ""
-        if group not in arms:
+        place, arm, why = (line.experiment, line.group), line.arm, ""
+        group = groups[place]
+        if place not in arms:
             why = f"{line.experiment!r}, group {line.group} is not in the plan"
-        elif arm >= arms[group]:
-            why = f"arm is {arm}; right would be a number under {arms[group]}"
-        elif taken and head != (group, line.restart):
+        elif arm >= arms[place]:
+            why = f"arm is {arm}; right would be a number under {arms[place]}"
+        elif taken and head != (place, line.restart):
             why = "the block before it has no second sample of one of its arms"
-        elif line.block != blocks[group]:
-            why = f"block {line.block} where block {blocks[group]} of its group comes next"
-        elif line.restart < process.get(group, 0):
-            why = f"restart {line.restart} after the later one {process[group]}"
+        elif line.block != group.blocks:
+            why = f"block {line.block} where block {group.blocks} of its group comes next"
+        elif line.restart < group.last:
+            why = f"restart {line.restart} after the later one {group.last}"
         elif not line.again and arm in taken:
             why = f"arm {arm} stands twice in its block"
         elif line.again and arm not in taken:
             why = f"arm {arm} is sampled again, and its first sample is missing"
-        elif line.again and reference.setdefault(group, min(taken)) not in taken:
-            why = f"its block lacks arm {reference[group]}, which others are compared with"
+        elif line.again and group.blocks and group.reference not in taken:
+            why = f"its block lacks arm {group.reference}, which others are compared with"
         if why:
             raise lines.error(number, why)
-        head = group, line.restart
+        head = place, line.restart
         taken.add(arm)
         if line.again:
-            blocks[group] += 1
-            process[group] = line.restart
-            taken, whole = set(), number
-    return whole
+            group.reference = group.reference if group.blocks else min(taken)
+            group.blocks += 1
+            group.processes += line.restart > group.last
+            group.last, taken, whole = line.restart, set(), number
+    complete = {place: group for place, group in groups.items() if group.blocks}
+    return complete, lines.records[:whole]
 
 
 def _sample_type() -> type[msgspec.Struct]:
@@ -286,11 +306,9 @@ def _decode_plan(text: bytes) -> Plan:
         datetime.fromisoformat(plan.created)
     except ValueError as error:
         raise ValueError(f"created is {plan.created!r}; right would be a time in UTC") from error
-    if not 0 <= plan.budget_s < math.inf:
-        raise ValueError(f"budget_s is {plan.budget_s}; right would be 0 or more")
-    for what, counts in (("processes", [plan.processes]), ("threads", plan.threads)):
-        if counts and min(counts) < 1:
-            raise ValueError(f"{what} is {min(counts)}; right would be 1 or more")
+    _check_least("budget_s", plan.budget_s, 0)
+    _check_least("processes", plan.processes, 1)
+    _check_least("threads", min(plan.threads, default=1), 1)
     called = [each.name for each in plan.experiments]
     if twice := {name for name in called if called.count(name) > 1}:
         raise ValueError(f"the experiment {min(twice)!r} stands twice")
@@ -304,10 +322,8 @@ def _decode_plan(text: bytes) -> Plan:
 
 def _check(planned: PlannedExperiment) -> None:
     """Refuses what no experiment is: its own checks do that, over the cells of the plan."""
-    if planned.blocks < 1:
-        raise ValueError(f"blocks is {planned.blocks}; right would be 1 or more")
-    if planned.estimated_s is not None and not 0 < planned.estimated_s < math.inf:
-        raise ValueError(f"estimated_s is {planned.estimated_s}; right would be above 0")
+    _check_least("blocks", planned.blocks, 1)
+    _check_least("estimated_s", planned.estimated_s or 0, 0)
     groups = (*planned.groups, *planned.left_out)
     if not all(groups):
         raise ValueError("a group is empty; right would be one cell or more")
@@ -320,7 +336,7 @@ def _check(planned: PlannedExperiment) -> None:
         title=planned.title,
         axes=tuple(planned.axes),
         compare=planned.compare,
-        arm=_never,
+        arm=lambda *_: Computed({}),
         cells=lambda _: [cell for group in groups for cell in group],
         charts=tuple(planned.charts),
         origin=planned.origin,
@@ -328,8 +344,9 @@ def _check(planned: PlannedExperiment) -> None:
     ).groups(Scope(quick=False, cores=1, devices=()))
 
 
-def _never(cell: Cell, _: Context) -> NoReturn:
-    raise AssertionError(f"an arm of {cell}, which is only read")
+def _check_least(name: str, value: float, least: int) -> None:
+    if not least <= value < math.inf:
+        raise ValueError(f"{name} is {value}; right would be {least} or more")
 
 
 def _from_first(plain: dict[str, Any]) -> dict[str, Any]:

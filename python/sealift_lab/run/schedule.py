@@ -77,25 +77,14 @@ Task = tuple[GroupState, int]
 
 def read_state(run: "Run") -> State:
     """How far a run has come, from its samples and reports: what a resume needs."""
-    # Listings import this module, and no polars.
-    import polars as pl
-
-    samples, plan = run.samples, run.plan
-    rows = samples.group_by("experiment", "group").agg(
-        pl.sum("again").cast(pl.Int64),
-        pl.n_unique("restart"),
-        pl.col("arm").filter(pl.col("block") == 0).min(),
-    )
-    counts = {(name, group): (*of,) for name, group, *of in rows.rows()}
-    last = dict(samples.group_by("experiment").agg(pl.max("restart")).rows())
-    lines: dict[tuple[str, int], list[ReportLine]] = defaultdict(list)
+    plan, lines = run.plan, defaultdict[tuple[str, int], list[ReportLine]](list)
     for line in run.reports:
         lines[line.experiment, line.group].append(line)
-        last[line.experiment] = max(last.get(line.experiment, 0), line.restart)
+    last = [(name, of.last) for (name, _), of in run.blocks.items()]
+    last += [(line.experiment, line.restart) for line in run.reports]
 
     def state(of: PlannedExperiment, group: int) -> GroupState:
-        blocks, processes, reference = counts.get((of.name, group), (0, 0, None))
-        reports = lines[of.name, group]
+        blocks, reports = run.blocks.get((of.name, group)), lines[of.name, group]
         wrong = {line.arm for line in reports if line.wrong}
         latest = {line.arm: line for line in reports}.values()
         absent = {line.arm for line in latest if line.skipped and not line.may_pass}
@@ -103,18 +92,17 @@ def read_state(run: "Run") -> State:
         out = wrong | absent | computed
         places = [arm for arm in range(len(of.groups[group])) if arm not in out]
         wanted = plan.processes * of.blocks if of.is_timed else 1
-        is_over = not places if reference is None else reference in wrong
-        lacking = 0 if is_over else max(0, wanted - blocks)
-        return GroupState(group, places, lacking, blocks, processes, reference)
+        if blocks is None:
+            return GroupState(group, places, wanted if places else 0)
+        lacking = 0 if blocks.reference in wrong else max(0, wanted - blocks.blocks)
+        return GroupState(group, places, lacking, blocks.blocks, blocks.processes, blocks.reference)
 
     computed = {each.name for each in plan.experiments if not each.is_timed}
     facts = {line.experiment for line in run.reports if line.facts}
-    # Devices that are for tests only answer no question.
-    real = {line.experiment for line in run.reports if line.facts.get("role", "real") == "real"}
     return State(
         groups={e.name: [state(e, n) for n in range(len(e.groups))] for e in plan.experiments},
-        processes={name: process + 1 for name, process in last.items()},
-        results=frozenset(({name for name, _ in counts} | facts & computed) - (facts - real)),
+        processes={name: process + 1 for name, process in sorted(last)},
+        results=frozenset({name for name, _ in run.blocks} | facts & computed),
         is_wrong=any(line.wrong for line in run.reports),
     )
 

@@ -167,11 +167,6 @@ def test_every_primitive_is_measured_on_messages_of_its_length(name: str) -> Non
     assert int(facts["results_checked"]) > 0
 
 
-def test_a_primitive_that_is_none_is_an_error_with_the_nearest_name() -> None:
-    with pytest.raises(ValueError, match=r"'sha256' \(did you mean 'sha-256'\?\); there are sha-2"):
-        primitive("sha256", 128, threads=1, context=CONTEXT)
-
-
 def test_memory_is_read_and_its_sums_are_checked() -> None:
     arm = read_memory(1 << 20, threads=2)
     before = int(arm.report()["sums_checked"])
