@@ -54,7 +54,7 @@ aa: $(EXTENSIONS) $(TESTING) ## Count false verdicts on comparisons whose truth 
 	@mkdir -p $(RESULTS)
 	@$(BIN)/sealift lab certify results --json > $(RESULTS)/certify.json.new
 	@mv $(RESULTS)/certify.json.new $(RESULTS)/certify.json
-	@$(BIN)/sealift lab certify --live --json > $(RESULTS)/certify-live.json.new
+	@$(BIN)/sealift lab certify --live --comparisons 100 --json > $(RESULTS)/certify-live.json.new
 	@mv $(RESULTS)/certify-live.json.new $(RESULTS)/certify-live.json
 	@$(BIN)/python tools/docs.py
 

@@ -4,18 +4,23 @@ import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from subprocess import CalledProcessError
+from typing import Annotated
+
+import polars as pl
 
 from sealift.cli.output import columns, echo, eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from sealift_lab.judge.certify import Plant
-    from sealift_lab.model.results import Row
+from sealift_lab.judge.certify import PAIRS, Plant, agreement, certify_commands, pools, replay
+from sealift_lab.judge.certify import certify as measure
+from sealift_lab.judge.judge import results
+from sealift_lab.judge.trial import WORKS, measure_trial
+from sealift_lab.model.results import Row
+from sealift_lab.model.run import SAMPLES
+from sealift_lab.model.units import format_duration, format_estimate
+from sealift_lab.run.folder import Run
 
 COUNT = parse.count(1, 100_000, "number of comparisons")
 
@@ -62,11 +67,7 @@ def certify(
         _show_contradictions(contradicting)
 
 
-def _replayed(folder: Path, comparisons: int) -> "pl.DataFrame":
-    from sealift_lab.judge.certify import PAIRS, pools, replay
-    from sealift_lab.model.run import SAMPLES
-    from sealift_lab.run.folder import Run
-
+def _replayed(folder: Path, comparisons: int) -> pl.DataFrame:
     noise = pools(Run(each.parent).samples for each in sorted(folder.rglob(SAMPLES)))
     if not noise:
         fail(
@@ -78,11 +79,7 @@ def _replayed(folder: Path, comparisons: int) -> "pl.DataFrame":
     return replay(noise, comparisons)
 
 
-def _live(comparisons: int) -> "tuple[pl.DataFrame, Sequence[Plant]]":
-    from sealift_lab.judge.certify import certify as measure
-    from sealift_lab.judge.trial import WORKS, measure_trial
-    from sealift_lab.model.units import format_duration
-
+def _live(comparisons: int) -> tuple[pl.DataFrame, Sequence[Plant]]:
     begin_s = time.monotonic()
 
     def progress(done: int) -> None:
@@ -99,10 +96,7 @@ def _live(comparisons: int) -> "tuple[pl.DataFrame, Sequence[Plant]]":
     return rates, plants
 
 
-def _of_commands(commands: Sequence[str], comparisons: int) -> "pl.DataFrame":
-    from subprocess import CalledProcessError
-
-    from sealift_lab.judge.certify import certify_commands
+def _of_commands(commands: Sequence[str], comparisons: int) -> pl.DataFrame:
 
     one, other = (shlex.split(each) for each in commands)
     if not (one and other):
@@ -113,28 +107,21 @@ def _of_commands(commands: Sequence[str], comparisons: int) -> "pl.DataFrame":
         fail(ExitCode.NOTHING_RAN, f"--command: {error}; give commands that end with 0")
 
 
-def _of_runs(one: Path, other: Path) -> "tuple[pl.DataFrame, Sequence[tuple[Row, Row]]]":
-    from sealift_lab.judge.certify import agreement
-    from sealift_lab.judge.judge import results
-
+def _of_runs(one: Path, other: Path) -> tuple[pl.DataFrame, Sequence[tuple[Row, Row]]]:
     found, contradicting = agreement(*(results(output.open_run(each)) for each in (one, other)))
     if found.is_empty():
         fail(ExitCode.NOTHING_RAN, f"{one} and {other} judged no cell in common; take one plan's")
     return found, contradicting
 
 
-def _show_contradictions(pairs: "Sequence[tuple[Row, Row]]") -> None:
-    from sealift_lab.model.units import format_estimate
-
+def _show_contradictions(pairs: Sequence[tuple[Row, Row]]) -> None:
     for one, other in pairs:
         cell = ", ".join(f"{name}={value}" for name, value in one.cell.items())
         told = (f"{row.verdict} {format_estimate(row.ratio)}" for row in (one, other) if row.ratio)
         echo(f"\n{one.experiment}, {cell}: {', then '.join(told)}")
 
 
-def _show_plants(plants: "Sequence[Plant]") -> None:
-    from sealift_lab.model.units import format_estimate
-
+def _show_plants(plants: Sequence[Plant]) -> None:
     if plants:
         rows = [(each.work, format_estimate(each.times)) for each in plants]
         echo("\nslower code, times as fast: 0.952 is as planted")
