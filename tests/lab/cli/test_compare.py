@@ -83,6 +83,9 @@ def test_a_judge_is_certified_from_stored_runs_and_from_commands(a_run: Make) ->
     assert [line.split("  ")[0] for line in timed.stdout.splitlines()] == (
         ["how", "this judge", "ratio of means"]
     )
+    again = a_run({16: (100.0, 50.0)}, "again", blocks=10, seed=2).path
+    two = invoke("lab", "certify", results / "run", again).stdout.splitlines()
+    assert [line.split() for line in two][1][:5] == ["made-up", "1", "100.0", "0.0", "0"]
     assert "--command is given twice" in refused("lab", "certify", "--command", "true")
     failing = invoke("lab", "certify", "--command", "false", "--command", "true")
     assert failing.exit_code == ExitCode.NOTHING_RAN
