@@ -84,10 +84,7 @@ def _size(cell: Cell) -> tuple[float, ...]:
 
 
 def _reason(error: Exception) -> str:
-    match error:
-        case Skip():
-            return str(error)
-        case WrongResultError():
-            return f"computes something wrong: {error}"
-        case _:
-            return f"failed: {type(error).__name__}: {error}"
+    if isinstance(error, Skip):
+        return str(error)
+    is_wrong, kind = isinstance(error, WrongResultError), type(error).__name__
+    return f"computes something wrong: {error}" if is_wrong else f"failed: {kind}: {error}"

@@ -113,11 +113,6 @@ def _percent_of_rated(at: At, cards: int) -> float:
     return 100 * at(BROADCOM, LARGE, cards=cards) / (cards * BROADCOM.rated_mbit_s)
 
 
-def _copying_over_rest(at: At) -> float:
-    percent = at(BROADCOM, LARGE, boards.COPYING)
-    return percent / (100 - percent)
-
-
 def _over_usual(at: At, figure: str = MBIT_S, **changes: Any) -> float:
     return at(BROADCOM, LARGE, figure, **changes) / at(BROADCOM, LARGE, figure)
 
@@ -206,7 +201,7 @@ CLAIMS: Mapping[str, CardClaim] = {
     ),
     "copy-cost": _shape(
         "16,384 B; waiting for memory meanwhile counts as copying",
-        _copying_over_rest,
+        lambda at: 1 / (100 / at(BROADCOM, LARGE, boards.COPYING) - 1),
         "copying over all else that the host does",
     ),
     "convoy": _shape(

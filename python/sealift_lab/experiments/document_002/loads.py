@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def _switch_cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
         return
-    for (board, switches), size in product(PARTS_OF.items(), (16, 16_384)):
+    for (board, switches), size in product(SWITCHES_OF.items(), (16, 16_384)):
         for switch in switches:
             yield {BOARD.name: board, **Spot(32, size).cell, SWITCH.name: switch}
     for spot in (Spot(2, 16), Spot(4, 1_024), Spot(32, 1_024)):
@@ -62,7 +62,7 @@ BOARDS = {"Broadcom 5820": boards.BROADCOM, "Hifn 7751": HIFN}
 SWITCH_TIMES, OFF = "times as in the tables", "simulation over analysis, %"
 UNCHANGED, THEORY = "as in the tables", "host and cards alone"
 OWN_LINES, IN_TURN, THREE = "a line for each card", "completions in turn", "three cards"
-PARTS: Mapping[str, Mapping[str, Any]] = {
+SWITCHES: Mapping[str, Mapping[str, Any]] = {
     UNCHANGED: {},
     OWN_LINES: {"shares_line": False},
     IN_TURN: {"completions_first": False},
@@ -70,10 +70,6 @@ PARTS: Mapping[str, Mapping[str, Any]] = {
     "no chained requests": {"chain_requests": 1},
     "no limit of the bus": {"has_bus": False},
     "no wait for memory": {"shares_memory": False},
-}
-PARTS_OF = {"Broadcom 5820": (*PARTS,), "Hifn 7751": (UNCHANGED, OWN_LINES, IN_TURN)}
-SWITCHES = {
-    **PARTS,
     # A load long enough for 2 %.
     THEORY: {
         "batches": 4_000,
@@ -83,6 +79,10 @@ SWITCHES = {
         "completions_first": False,
         "look_us": 0.0,
     },
+}
+SWITCHES_OF = {
+    "Broadcom 5820": [each for each in SWITCHES if each != THEORY],
+    "Hifn 7751": [UNCHANGED, OWN_LINES, IN_TURN],
 }
 
 SWITCHED = boards.simulated_experiment(
@@ -121,6 +121,7 @@ class Question:
         title: The load in words.
         base: The question that it stands beside, in a load as long.
         changes: Arguments of a simulated board that differ from requests sent by the cost model.
+        messages: Of each batch.
         dies: Whether the first card falls silent in the middle of the load.
         sizes: Of messages.
         times: How many times as long a load it takes.
@@ -129,14 +130,10 @@ class Question:
     title: str
     base: str
     changes: Mapping[str, Any] = field(default_factory=dict)
+    messages: int = 1
     dies: bool = False
     sizes: tuple[int, ...] = (16, 1_024, 16_384)
     times: int = 1
-
-    @property
-    def messages(self) -> int:
-        """Of each batch."""
-        return int(self.changes.get("messages", 1))
 
     @property
     def batches(self) -> int:
@@ -145,8 +142,10 @@ class Question:
 
     def simulate(self, size_bytes: int, seed: int) -> "PlayedBoard":
         """The load with messages of a size."""
-        changes = {"policy": COST_MODEL, **self.changes, "batches": self.batches, "seed": seed}
-        load = partial(HIFN.simulate, Spot(CLIENTS, size_bytes), **changes)
+        batch = {"messages": self.messages, "messages_per_request": self.messages}
+        changes = {"policy": COST_MODEL, **batch, **self.changes}
+        spot, batches = Spot(CLIENTS, size_bytes), self.batches
+        load = partial(HIFN.simulate, spot, batches=batches, seed=seed, **changes)
         return load(first_dies_at_us=load().span_ns / 2_000) if self.dies else load()
 
 
@@ -232,7 +231,7 @@ QUESTIONS: Mapping[str, Question] = {
             f"{messages} messages of a thread are one request: handed over, reported by an "
             "interrupt and taken back once",
             COST,
-            {"messages": messages, "messages_per_request": messages},
+            messages=messages,
         )
         for messages in (16, 256)
     },

@@ -32,7 +32,6 @@ class Tool:
         keeps_region: Whether a region that is read was written by another process, and stays as it
             is.
         region: Path, offset and length of a device's memory.
-        seed: Of the order of samples.
     """
 
     ids: tuple[int, ...]
@@ -43,7 +42,6 @@ class Tool:
     keeps_region: bool
     region: tuple[Path, int, int] | None
     as_published: bool
-    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> Arm:
             "threads": tool.threads,
             "queue": "yes" if tool.threads else "no",
         }
-        return copy_arm(cell, Context(tool.seed, folder))
+        return copy_arm(cell, Context(SEED, folder))
     memory, writes = MEMORIES[number // 2], number % 2 == 0
     is_kept = tool.keeps_region and memory == REGION and not writes
     return copy(
@@ -158,7 +156,7 @@ def _sample(tool: Tool, arms: Mapping[str, Arm]) -> dict[str, list[float]]:
     if tool.as_published:
         return {function: [arm.sample(0).ns_per_operation] for function, arm in arms.items()}
     samples: dict[str, list[float]] = {function: [] for function in arms}
-    order, draw = list(arms), random.Random(tool.seed)
+    order, draw = list(arms), random.Random(SEED)
     for _ in range(tool.runs):
         draw.shuffle(order)
         for function in order:
@@ -207,6 +205,7 @@ NAMES = tuple(
 REGION_IDS = (4, 5)
 READ_REGION = 5
 SAMPLE_S = 0.005
+SEED = 1
 HEADER = (
     "Experiment Description, Copy length (Bytes), Copy Type, Throughput (GBps), Number of Runs, "
     "Number of Threads"
