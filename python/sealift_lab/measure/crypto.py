@@ -82,7 +82,7 @@ def of_lengths(
 ) -> Work:
     """Messages of many lengths; the experiment's legend needs `legend_of` them."""
     if len(lengths.counts) == 1:
-        return sized(lengths.bytes_min, regime, mix, key_bits)
+        return sized(lengths.counts[0][0], regime, mix, key_bits)
     name = f"{SIZED}{key_bits}{OF}{lengths.name}"
     return Work(name, max(1, round(lengths.mean_bytes)), str(regime), mix.exact)
 

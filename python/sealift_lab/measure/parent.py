@@ -1,19 +1,17 @@
 """The parent of measuring processes: starts one after the other, follows them, and ends them."""
 
 import json
-import os
-import select
 import signal
 import subprocess
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from queue import Empty, Queue
 from subprocess import PIPE
 from types import FrameType
-from typing import Any
+from typing import Any, BinaryIO
 
 from sealift_lab.machine.sensors import Sensors, sampling
 from sealift_lab.measure.bench import COMMAND, Job
@@ -167,10 +165,14 @@ class Child:
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._say = say
         self._is_stopped = self._has_ended_well = False
-        self._last_line: deque[str] = deque(maxlen=1)
-        self._reader = threading.Thread(target=self._read_stderr, args=(say,), daemon=True)
-        self._reader.start()
+        self._last_line = ""
+        self._events: Queue[str] = Queue()
+        pipes = (self._process.stdout, self._events.put), (self._process.stderr, self._hear)
+        self._readers = [threading.Thread(target=_read, args=pipe, daemon=True) for pipe in pipes]
+        for reader in self._readers:
+            reader.start()
         assert self._process.stdin is not None, "opened as a pipe"
         # One that has ended already is heard of by `events`.
         with suppress(BrokenPipeError), self._process.stdin as pipe:
@@ -182,12 +184,22 @@ class Child:
         A process that it started, and that lives on, may hold its pipes open: their ends are not
         waited for.
         """
-        for line in self._lines():
-            event = None if line is None else json.loads(line)
-            if event is not None and event["event"] in LAST_EVENTS:
-                self._has_ended_well = True
-            yield event
-        self._reader.join(STDERR_GRACE_S)
+        while self._process.poll() is None:
+            try:
+                line = self._events.get(timeout=TICK_S)
+            except Empty:
+                yield None
+                continue
+            if line:
+                yield self._event(line)
+            else:
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(TICK_S)
+        for reader in self._readers:
+            reader.join(PIPE_GRACE_S)
+        while not self._events.empty():
+            if line := self._events.get():
+                yield self._event(line)
 
     def stop(self) -> None:
         """Sends SIGTERM, and SIGKILL if it has not ended ten seconds later."""
@@ -212,44 +224,29 @@ class Child:
         if code < 0:
             return f"was ended by signal {-code} ({signal.Signals(-code).name})"
         if code:
-            return f"ended with code {code}" + "".join(f": {line}" for line in self._last_line)
+            return f"ended with code {code}: {self._last_line}".removesuffix(": ")
         return "" if self._has_ended_well else "left with code 0 before its work was done"
 
-    def _lines(self) -> Iterator[bytes | None]:
-        assert self._process.stdout is not None, "opened as a pipe"
-        rest = b""
-        with self._process.stdout as pipe:
-            while True:
-                # Polled before reading, so that its last lines are read.
-                has_ended = self._process.poll() is not None
-                if not select.select([pipe], [], [], 0 if has_ended else TICK_S)[0]:
-                    if has_ended:
-                        return
-                    yield None
-                    continue
-                chunk = os.read(pipe.fileno(), PIPE_BYTES)
-                if not chunk:
-                    break
-                # A killed process can leave half a line.
-                *lines, rest = (rest + chunk).split(b"\n")
-                yield from lines
-        while self._process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(TICK_S)
-                return
-            yield None
+    def _event(self, line: str) -> dict[str, Any]:
+        event: dict[str, Any] = json.loads(line)
+        self._has_ended_well |= event["event"] in LAST_EVENTS
+        return event
 
-    def _read_stderr(self, say: Callable[[str], None]) -> None:
-        assert self._process.stderr is not None, "opened as a pipe"
-        with TextIOWrapper(self._process.stderr, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if text := line.rstrip():
-                    self._last_line.append(text)
-                    say(text)
+    def _hear(self, line: str) -> None:
+        if line.strip():
+            self._last_line = line.rstrip()
+            self._say(self._last_line)
+
+
+def _read(pipe: BinaryIO, take: Callable[[str], None]) -> None:
+    """Whole lines of a pipe, and "" at its end; a killed process can leave half a line."""
+    with TextIOWrapper(pipe, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                take(line)
+    take("")
 
 
 TICK_S = 0.5
-PIPE_BYTES = 65_536
 LAST_EVENTS = ("ending", "failed", "not written")
-GRACE_S = 10.0
-STDERR_GRACE_S = 1.0
+GRACE_S, PIPE_GRACE_S = 10.0, 1.0
