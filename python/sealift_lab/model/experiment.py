@@ -173,9 +173,7 @@ class Experiment:
             of = f"{self.name}: the chart {chart.title!r}"
             columns = [chart.x, chart.series, *filter(None, [chart.panels]), *chart.where]
             if unknown := [column for column in columns if column not in names]:
-                raise ValueError(
-                    f"{of} names {unknown[0]!r}, which is no axis; axes are {', '.join(names)}"
-                )
+                raise ValueError(f"{of} names {unknown[0]!r}, no axis; axes are {', '.join(names)}")
             if self.is_timed and chart.y not in FIGURES:
                 raise ValueError(f"{of} has y={chart.y!r}; right would be {', '.join(FIGURES)}")
 
@@ -188,15 +186,15 @@ class Experiment:
         """The cells that are compared with each other, group by group, the reference first."""
         grouped: dict[tuple[Value, ...], dict[Value, Cell]] = {}
         names = [axis.name for axis in self.axes]
-        product_of_axes = product(*(axis.values for axis in self.axes))
-        every = (dict(zip(names, values, strict=True)) for values in product_of_axes)
-        for number, cell in enumerate(every if self.cells is None else self.cells(scope)):
+        values = product(*(axis.values for axis in self.axes))
+        every = (dict(zip(names, each, strict=True)) for each in values)
+        for number, cell in enumerate(self.cells(scope) if self.cells else every):
             if number == CELLS_MAX:
                 raise ValueError(f"{self.name}: more than {CELLS_MAX:,} cells; make them fewer")
             if set(cell) != set(names):
+                axes = ", ".join(sorted(names))
                 raise ValueError(
-                    f"{self.name}: the cell {cell!r} has other columns than the axes "
-                    f"{', '.join(sorted(names))}"
+                    f"{self.name}: the cell {cell!r} has other columns than the axes {axes}"
                 )
             for name, value in cell.items():
                 if why := why_not_stored(value):

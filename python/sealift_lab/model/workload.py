@@ -55,8 +55,7 @@ class KeyRegime:
 
     def __post_init__(self) -> None:
         """Raises ValueError for a number of sessions that the kind of keys can't have."""
-        allowed = {Keys.ONE: (1, 1), Keys.SESSIONS: (1, MESSAGES_MAX), Keys.FRESH: (0, 0)}
-        least, most = allowed[self.keys]
+        least, most = {Keys.ONE: (1, 1), Keys.FRESH: (0, 0)}.get(self.keys, (1, MESSAGES_MAX))
         if not least <= self.sessions <= most:
             right = f"{least:,}" if least == most else f"{least:,} to {most:,}"
             raise ValueError(f"{self.sessions:,} keys; right would be {right}")
@@ -98,9 +97,8 @@ class Mix:
         if text in (words := {"seal": SEAL_ONLY, "open": OPEN_ONLY}):
             return words[text]
         if not re.fullmatch(r"[0-9]+/[0-9]+/[0-9]+", text):
-            raise ValueError(
-                f"mix {text!r}; write seal, open, or weights seal/open/forged: 50/25/25"
-            )
+            right = "seal, open, or weights seal/open/forged: 50/25/25"
+            raise ValueError(f"mix {text!r}; write {right}")
         return cls(*map(int, text.split("/")))
 
     @property
@@ -196,16 +194,10 @@ class Workload:
 
 
 def of_size(
-    size_bytes: int,
-    regime: KeyRegime,
-    mix: Mix,
-    *,
-    messages: int,
-    key_bits: int = 128,
-    seed: int = 1,
+    size: int, regime: KeyRegime, mix: Mix, *, messages: int, key_bits: int = 128, seed: int = 1
 ) -> Workload:
     """Messages of one length in bytes under keys of one size, with the shapes of `combine`."""
-    shapes = combine(mix, ((size_bytes, 1),), key_bits=((key_bits, 1),))
+    shapes = combine(mix, ((size, 1),), key_bits=((key_bits, 1),))
     return Workload(f"AES-{key_bits}", shapes, regime, messages, seed)
 
 
@@ -230,7 +222,7 @@ class Lengths:
 
     @classmethod
     def from_counts(cls, counts: Mapping[int, int]) -> "Lengths":
-        """Those of a count by length; lengths without messages are left out."""
+        """Those with a count above 0."""
         ascending = tuple(sorted((size, count) for size, count in counts.items() if count))
         if not ascending:
             raise ValueError("no messages; write at least one length")
@@ -275,16 +267,6 @@ class Lengths:
     def mean_bytes(self) -> float:
         """The mean length."""
         return sum(size * count for size, count in self.counts) / self.messages
-
-    @property
-    def bytes_min(self) -> int:
-        """The shortest."""
-        return self.counts[0][0]
-
-    @property
-    def bytes_max(self) -> int:
-        """The longest."""
-        return self.counts[-1][0]
 
     @property
     def name(self) -> str:
