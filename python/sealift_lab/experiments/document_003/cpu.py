@@ -201,6 +201,7 @@ SUITES = (
     (1, "AES-128-GCM", ("SHA-256", "ECDSA P-256 sign", "ECDSA P-256 verify")),
     (2, "AES-256-GCM", ("ECDSA P-384 sign", "ECDSA P-384 verify")),
 )
+BESIDE = "Instruction sets here, generations as published"
 _on_cores = partial(
     Experiment,
     axes=(*AXES, LOAD),
@@ -254,14 +255,7 @@ INSTRUCTION_SETS = _on_cores(
     cells=_cells_of_sets,
     published=lambda results: [*_published_sets(results)],
     charts=tuple(
-        Chart(
-            "device",
-            "workload",
-            "MB/s",
-            f"Instruction sets here, generations as published: {threads}",
-            where=where,
-            log_y=True,
-        )
+        Chart("device", "workload", "MB/s", f"{BESIDE}: {threads}", "", where, log_y=True)
         for threads, where in (("1 thread", {"threads": 1}), ("a thread a core", A_THREAD_A_CORE))
     ),
     notes="One CPU stands for older ones: table code without AES instructions, AES-NI, VAES on 256 "

@@ -7,7 +7,7 @@ gather, copy, work and scatter a batch, and wait for it before the next. A batch
 gives its latency. Not part of a quick run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from sealift_lab.experiments.device_names import ADVICE
@@ -70,15 +70,11 @@ def _core_published(results: Results) -> Iterator[Published]:
     yield speed(what, core, Rate(of_core), f"table code on one core; {cells.WORKLOAD}")
     what, note = "one thread of RTX 4070", f"the published program, one thread; {cells.WORKLOAD}"
     yield speed(what, thread, cells.of_a_gpu(results, Rate(of_gpu), **of_gpu), note)
-    yield tables.claim(
-        "003-F9",
-        "one CPU core against one GPU core",
-        "cpu-gpu-core",
-        Kind.RATIO,
-        cells.of_a_gpu(results, Times(of_core, of_gpu), **of_gpu),
-        "table code against the published program; the document's own table gives "
-        f"{tables.mb_per_s(core) / tables.mb_per_s(thread):.1f}",
-    )
+    what = "one CPU core against one GPU core"
+    own = tables.mb_per_s(core) / tables.mb_per_s(thread)
+    note = f"table code against the published program; the document's own table gives {own:.1f}"
+    here = cells.of_a_gpu(results, Times(of_core, of_gpu), **of_gpu)
+    yield tables.claim("003-F9", what, "cpu-gpu-core", Kind.RATIO, here, note)
 
 
 def _published(results: Results) -> Iterator[Published]:
@@ -92,34 +88,24 @@ def _published(results: Results) -> Iterator[Published]:
     here: Figure = Missing(f"no cores beside it: {results.why_missing(**where)}")
     if every is not None:
         here = Times({**every, **device}, every)
-    yield tables.claim(
-        "003-F10",
-        "all of a GPU against all CPU cores",
-        "gpu-cpu",
-        Kind.RATIO,
-        cells.of_a_gpu(results, here, **device),
-        "the published program on all of the GPU against table code on all cores; the document's "
-        f"own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the vendor's library; "
-        f"{cells.WORKLOAD}",
-    )
+    what, here = "all of a GPU against all CPU cores", cells.of_a_gpu(results, here, **device)
+    own = f"own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the vendor's library"
+    note = "the published program on all of the GPU against table code on all cores; the document's"
+    note = f"{note} {own}; {cells.WORKLOAD}"
+    yield tables.claim("003-F10", what, "gpu-cpu", Kind.RATIO, here, note)
     what = "a CPU core takes less for one message than a GPU"
     here = cells.of_a_gpu(results, latency, **device)
     note = f"one message, handed over and waited for before the next, {HOST}; {cells.WORKLOAD}"
     yield tables.claim("003-F10", what, "latency", Kind.SHAPE, here, note)
 
 
-def _core_lines(_: Results) -> Sequence[Line]:
-    lines = (
-        cells.limit_line(gpu, code, Grid(1, threads), LIMIT_SERIES[code], {"device": name})
-        for code, threads in cells.CORE_THREADS.items()
-        for gpu in GPUS
-        for name in (_core_text(cells.published_name(gpu), code),)
-    )
-    rows = (
-        cells.published_line("published", row, {"device": _core_text(name, AS_PUBLISHED)})
-        for name, row in CORE_ROWS.items()
-    )
-    return [*lines, *rows]
+def _core_lines(_: Results) -> Iterator[Line]:
+    for code, threads in cells.CORE_THREADS.items():
+        for gpu in GPUS:
+            at = {"device": _core_text(cells.published_name(gpu), code)}
+            yield cells.limit_line(gpu, code, Grid(1, threads), LIMIT_SERIES[code], at)
+    for name, row in CORE_ROWS.items():
+        yield cells.published_line("published", row, {"device": _core_text(name, AS_PUBLISHED)})
 
 
 def _lines(_: Results) -> Iterator[Line]:
@@ -170,7 +156,7 @@ ONE_EACH = cells.gpu_experiment(
     charts=(
         Chart("device", "code", "MB/s", "One core, and one thread or warp of a GPU", log_y=True),
     ),
-    lines=_core_lines,
+    lines=lambda results: [*_core_lines(results)],
     weight=0.2,
     notes="The document's program runs in one thread, Sealift's kernel in one warp of 32, which is "
     f"the least that it takes.{cells.NOTES}",

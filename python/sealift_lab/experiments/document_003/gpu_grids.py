@@ -48,8 +48,7 @@ def one_and_all(_: str, units: int) -> tuple[Grid, Grid]:
 def break_of(line: Iterable[tuple[float, float]], units: float) -> Figure:
     """The break of a line as a multiple of units, or why it has none.
 
-    Between whole rounds of as many units a grid waits for its last blocks or warps: a saw, which is
-    no end of growth and left out.
+    What lies between whole rounds is left out: there a grid waits for its last blocks or warps.
     """
     # A process that measures imports experiments, but none of the judge's libraries.
     from sealift_lab.judge.lines import PLACES_LEAST, breakpoint_of
@@ -111,15 +110,10 @@ def _limits(
 def _breaks(
     claim_id: str, axis: str, unit: str, units: Callable[[Results], int], kind: Kind, why: str
 ) -> Callable[[Results], Sequence[Published]]:
-    """The printed place of a break beside that of the model, and beside the measured one.
+    """The printed place of a break on an axis beside that of the model, and the measured one.
 
-    Args:
-        claim_id: Of the break.
-        axis: That it lies on.
-        unit: Of a device, with which the measured break is compared.
-        units: How many of them the measured device has, as many as make a whole round.
-        kind: Whether the model finds the break or is given it.
-        why: Which of the model's inputs put it there.
+    The measured one is a multiple of as many units as the device has, which make a whole round;
+    `kind` says whether the model finds the break or is given it, and `why` by which of its inputs.
     """
     claim = partial(tables.claim, f"003-{claim_id[:2].upper()}")
     printed = tables.claim_row(claim_id=claim_id)["unit"]
@@ -213,21 +207,16 @@ def _types_arm(cell: Cell, _: Context) -> Arm:
     return gpu_types(cells.device_spec(str(cell["device"])), str(cell["type"]), grid=grid)
 
 
-def _lines_by_type(_: Results) -> Sequence[Line]:
-    return [
-        Line(
-            f"{gpu.name} at most, {grid.threads} threads a block",
-            "operations/s",
-            limits.types_speed(gpu, name, grid),
-            Origin.PROJECTED,
-            {"threads_per_block": grid.threads, "type": name},
-        )
-        for gpu in limits.GPUS
+def _lines_by_type(_: Results) -> Iterator[Line]:
+    for gpu in limits.GPUS:
         # Others differ by multiprocessors and clock alone.
-        if gpu.architecture != DOCUMENT_GPU.architecture or gpu == DOCUMENT_GPU
-        for grid in one_and_all(gpu.name, gpu.multiprocessors)
-        for name in limits.PROGRAMS
-    ]
+        if gpu == DOCUMENT_GPU or gpu.architecture != DOCUMENT_GPU.architecture:
+            for grid in one_and_all(gpu.name, gpu.multiprocessors):
+                series = f"{gpu.name} at most, {grid.threads} threads a block"
+                for name in limits.PROGRAMS:
+                    at: Cell = {"threads_per_block": grid.threads, "type": name}
+                    speed = limits.types_speed(gpu, name, grid)
+                    yield Line(series, "operations/s", speed, Origin.PROJECTED, at)
 
 
 def _times(grid: Grid) -> int:
@@ -248,13 +237,11 @@ ONE_THREAD = tables.gpu_row(gpu="RTX 4070 (2023)", test="Thread = 1")
 PUBLISHED_GPU = f"published: {ONE_THREAD['gpu']}"
 REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": cells.REPLICATED}
 # The published program in its mode, and with each message worked once; and Sealift's kernel.
-PUBLISHED = (AS_PUBLISHED, cells.REPLICATED, cells.RESIDENT)
-WAYS = (
-    PUBLISHED,
-    (AS_PUBLISHED, cells.PARTITIONED, cells.RESIDENT),
-    (OURS, cells.PARTITIONED, cells.RESIDENT),
+PUBLISHED, PUBLISHED_ONCE = (
+    (AS_PUBLISHED, mode, cells.RESIDENT) for mode in (cells.REPLICATED, cells.PARTITIONED)
 )
-COPYING = (OURS, cells.PARTITIONED, cells.TRANSFERS)
+OUR_WAY, COPYING = ((OURS, cells.PARTITIONED, data) for data in (cells.RESIDENT, cells.TRANSFERS))
+WAYS = (PUBLISHED, PUBLISHED_ONCE, OUR_WAY)
 
 _by_grid = partial(cells.gpu_experiment, axes=cells.AXES, compare="mode")
 
@@ -375,7 +362,7 @@ DATA_TYPES = cells.gpu_experiment(
     charts=(
         Chart("type", "threads_per_block", "operations/s", "Products by data type", log_y=True),
     ),
-    lines=_lines_by_type,
+    lines=lambda results: [*_lines_by_type(results)],
     weight=0.3,
     notes="A float that is multiplied by a literal which is a double is converted there and back: "
     f"the document calls that dynamic casting.{cells.NOTES}",

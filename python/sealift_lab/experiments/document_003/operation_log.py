@@ -35,12 +35,7 @@ Range = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One message with its key and its right result.
-
-    Attributes:
-        input: The text to seal, or the ciphertext to open with its tag behind it.
-        expected: The right result; None for failure.
-    """
+    """One message, its tag behind its ciphertext, and its right result: None for failure."""
 
     operation: Operation
     key: bytes
@@ -81,12 +76,7 @@ def records() -> tuple[Record, ...]:
 
 
 class Batch:
-    """Seals or opens with tags of one length, in columns for one call.
-
-    Attributes:
-        sequence: Their numbers in the log.
-        expected: The right results.
-    """
+    """Seals or opens with tags of one length, in columns for one call."""
 
     def __init__(self, numbered: Mapping[int, Record]) -> None:
         """Takes records of one kind by their numbers in the log."""

@@ -56,10 +56,7 @@ def gpu_cell(device: str, grid: Grid, *way: str) -> Cell:
 
 
 def grid_of(cell: Cell) -> Grid | None:
-    """The grid of a cell: its own, a core's counterpart, or all of a device.
-
-    None is for the grid that Sealift's driver takes.
-    """
+    """The grid of a cell, one core's or all of a device; None for that of Sealift's driver."""
     if "thread_blocks" in cell:
         return Grid(int(cell["thread_blocks"]), int(cell["threads_per_block"]))
     if "units" not in cell:
@@ -73,11 +70,7 @@ def is_worked(code: str, grid: Grid) -> bool:
 
 
 def check_device(cell: Cell, _: Context) -> str:
-    """Finds out whether a cell's device is there; a sentence where another stands for it.
-
-    Raises:
-        Skip: If it is not there, with what would bring it.
-    """
+    """Raises Skip where a cell's device is not there; a sentence where another stands for it."""
     device = str(cell["device"])
     if core_count(device) is None:
         multiprocessors(device_spec(device))
@@ -85,15 +78,11 @@ def check_device(cell: Cell, _: Context) -> str:
 
 
 def gpu_arm(cell: Cell, context: Context) -> Arm:
-    """Cores or a device on messages with a key each, all checked; of any experiment on GPUs.
+    """Cores or a device on messages with a key each, all of them checked; raises as native arms.
 
     Host to host, the engine gets batches as from a user, one after the other: each is gathered,
     copied, worked, copied back and scattered before the next begins. Else a device works messages
     in its own memory again and again.
-
-    Raises:
-        Skip: If there is no such device, with what would bring it.
-        WrongResultError: If it computes something wrong.
     """
     name, batch = str(cell["device"]), int(cell.get("batch", CORE_MESSAGES))
     if match := CORES.fullmatch(name):

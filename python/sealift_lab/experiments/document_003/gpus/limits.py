@@ -189,11 +189,7 @@ def types_speed(gpu: Gpu, data_type: str, grid: Grid) -> float:
 def message_limit(
     gpu: Gpu, messages: Messages, *, strict: bool = False, grid: Grid | None = None
 ) -> Limit:
-    """The limit of Sealift's kernel on messages; `strict` is without tables, `grid` as of `limit`.
-
-    Raises:
-        LookupError: If there is no such machine code, or it has an unknown loop.
-    """
+    """The limit of Sealift's kernel on messages; `strict` is without tables."""
     counts = message_counts(gpu, messages, strict=strict)
     moved_bytes = 2 * messages.text_bytes + SENT_BYTES + RESULT_BYTES
     return limit(gpu, counts, messages.text_bytes, moved_bytes, grid)
@@ -305,11 +301,7 @@ def total(loops: Sequence[Loop], trips: Mapping[str, float | Sequence[float]]) -
 
 
 def machine_code(program: str, architecture: str, kernel: str) -> tuple[Loop, ...]:
-    """The loops of a kernel as accepted: of `many` of `aes128-tables1-copies32` for `sm_90`, say.
-
-    Raises:
-        LookupError: If there is no such kernel.
-    """
+    """The loops of a kernel as accepted; `many` of `aes128-tables1-copies32` for `sm_90`, say."""
     return _kernels()[program, architecture, kernel]
 
 
