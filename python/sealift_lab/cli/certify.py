@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
-from typing import Annotated
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from sealift_lab.judge.certify import PAIRS, Plant, agreement, certify_commands,
 from sealift_lab.judge.certify import certify as measure
 from sealift_lab.judge.judge import results
 from sealift_lab.judge.trial import WORKS, measure_trial
-from sealift_lab.model.results import Row
+from sealift_lab.model.results import Estimate
 from sealift_lab.model.run import SAMPLES
 from sealift_lab.model.units import format_duration, format_estimate
 from sealift_lab.run.folder import Run
@@ -41,7 +41,7 @@ def certify(
     or to measure, 4 something was computed wrong, 130 interrupted.
     """
     plants: Sequence[Plant] = ()
-    contradicting: Sequence[tuple[Row, Row]] = ()
+    contradicting: Sequence[dict[str, Any]] = ()
     with output.in_sentences():
         if commands and (live or len(commands) != 2):
             raise ValueError("--command is given twice, and without --live: the two are compared")
@@ -97,7 +97,6 @@ def _live(comparisons: int) -> tuple[pl.DataFrame, Sequence[Plant]]:
 
 
 def _of_commands(commands: Sequence[str], comparisons: int) -> pl.DataFrame:
-
     one, other = (shlex.split(each) for each in commands)
     if not (one and other):
         raise ValueError("--command '' is no command; write one, as in 'sleep 0.1'")
@@ -107,18 +106,21 @@ def _of_commands(commands: Sequence[str], comparisons: int) -> pl.DataFrame:
         fail(ExitCode.NOTHING_RAN, f"--command: {error}; give commands that end with 0")
 
 
-def _of_runs(one: Path, other: Path) -> tuple[pl.DataFrame, Sequence[tuple[Row, Row]]]:
+def _of_runs(one: Path, other: Path) -> tuple[pl.DataFrame, Sequence[dict[str, Any]]]:
     found, contradicting = agreement(*(results(output.open_run(each)) for each in (one, other)))
     if found.is_empty():
         fail(ExitCode.NOTHING_RAN, f"{one} and {other} judged no cell in common; take one plan's")
-    return found, contradicting
+    return found, contradicting.to_dicts()
 
 
-def _show_contradictions(pairs: Sequence[tuple[Row, Row]]) -> None:
-    for one, other in pairs:
-        cell = ", ".join(f"{name}={value}" for name, value in one.cell.items())
-        told = (f"{row.verdict} {format_estimate(row.ratio)}" for row in (one, other) if row.ratio)
-        echo(f"\n{one.experiment}, {cell}: {', then '.join(told)}")
+def _show_contradictions(pairs: Sequence[dict[str, Any]]) -> None:
+    for pair in pairs:
+        told = [
+            f"{pair[f'verdict{of}']} "
+            + format_estimate(Estimate(*(pair[f"{name}{of}"] for name in ("value", "low", "high"))))
+            for of in ("", "_again")
+        ]
+        echo(f"\n{pair['experiment']}, {pair['cell']}: {', then '.join(told)}")
 
 
 def _show_plants(plants: Sequence[Plant]) -> None:

@@ -12,17 +12,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 import polars as pl
 
 from sealift_lab.judge.blocks import groups_of
 from sealift_lab.judge.intervals import Pool, Vector
-from sealift_lab.judge.judge import PROCESSES, cell_key, is_done
+from sealift_lab.judge.judge import PROCESSES, is_done
 from sealift_lab.judge.trial import BLOCKS, SLOWER, Trial
 from sealift_lab.judge.verdicts import SURE, is_narrow, verdict
-from sealift_lab.model.results import Estimate, Results, Row, Verdict
+from sealift_lab.model.results import Estimate, Results, Verdict
 
 Measure = Callable[[Trial], pl.DataFrame]
 """Measures one process of a trial, as `measure_trial` does."""
@@ -147,7 +147,7 @@ def certify_commands(
 
 def agreement(
     one: Mapping[str, Results], other: Mapping[str, Results]
-) -> tuple[pl.DataFrame, list[tuple[Row, Row]]]:
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Sets judged runs of one plan beside each other.
 
     Returns:
@@ -157,43 +157,21 @@ def agreement(
         that scatters, too) and that have something in common (`overlap`; 99 %). Then the rows that
         contradict each other.
     """
-    pairs = [
-        (row, twin)
-        for name in (each for each in one if each in other)
-        for twins in [{(row.reference, cell_key(row.cell)): row for row in other[name].rows}]
-        for row in one[name].rows
-        if (twin := twins.get((row.reference, cell_key(row.cell)))) and row.verdict and twin.verdict
-    ]
-    contradicting = [
-        (row, twin)
-        for row, twin in pairs
-        if row.verdict is not twin.verdict
-        and Verdict.INCONCLUSIVE not in (row.verdict, twin.verdict)
-    ]
-    columns = [
-        f"{name}{of}" for of in ("", "_again") for name in ("verdict", "low", "value", "high")
-    ]
-    spans = [(row.experiment, *_span(row), *_span(twin)) for row, twin in pairs]
-    of = {name: pl.col(name) for name in columns}
-    same = of["verdict"] == of["verdict_again"]
-    is_open = ~same & (
-        pl.lit(Verdict.INCONCLUSIVE.value).is_in(pl.concat_list("verdict", "verdict_again"))
+    verdict, value, low, high = (pl.col(name) for name in ("verdict", "value", "low", "high"))
+    again, value_again = pl.col("verdict_again"), pl.col("value_again")
+    same, unsettled = verdict == again, pl.lit(Verdict.INCONCLUSIVE.value)
+    is_open = ~same & ((verdict == unsettled) | (again == unsettled))
+    covered = (value.is_between("low_again", "high_again"), value_again.is_between(low, high))
+    pairs = _spans(one).join(_spans(other), on=KEY, suffix="_again", maintain_order="left")
+    summary = pairs.group_by("experiment", maintain_order=True).agg(
+        rows=pl.len(),
+        same=same.mean(),
+        open=is_open.mean(),
+        contradict=(~same & ~is_open).sum(),
+        covered=(covered[0].mean() + covered[1].mean()) / 2,
+        overlap=((low <= pl.col("high_again")) & (pl.col("low_again") <= high)).mean(),
     )
-    overlap = (of["low"] <= of["high_again"]) & (of["low_again"] <= of["high"])
-    covered = of["value"].is_between("low_again", "high_again").mean()
-    summary = (
-        pl.DataFrame(spans, schema=["experiment", *columns], orient="row")
-        .group_by("experiment", maintain_order=True)
-        .agg(
-            rows=pl.len(),
-            same=same.mean(),
-            open=is_open.mean(),
-            contradict=(~same & ~is_open).sum(),
-            covered=(covered + of["value_again"].is_between("low", "high").mean()) / 2,
-            overlap=overlap.mean(),
-        )
-    )
-    return summary, contradicting
+    return summary, pairs.filter(~same & ~is_open)
 
 
 def rates(outcomes: Iterable[Outcome]) -> pl.DataFrame:
@@ -256,10 +234,24 @@ def _plant(work: str, found: Sequence[Outcome]) -> Plant:
     return Plant(work, Estimate(value, low, high), is_right if is_right or is_wrong else None)
 
 
-def _span(row: Row) -> tuple[str, float | None, float, float | None]:
-    assert row.verdict
-    assert row.ratio
-    return row.verdict.value, row.ratio.low, row.ratio.value, row.ratio.high
+def _spans(found: Mapping[str, Results]) -> pl.DataFrame:
+    """Ratios with their verdicts; equal cells of two runs have equal text."""
+    lines = [
+        (
+            row.experiment,
+            f"{row.reference}",
+            cell,
+            row.verdict.value,
+            ratio.value,
+            ratio.low,
+            ratio.high,
+        )
+        for row in chain(*(each.rows for each in found.values()))
+        if row.verdict and (ratio := row.ratio)
+        for cell in [", ".join(f"{name}={value}" for name, value in row.cell.items())]
+    ]
+    schema = dict.fromkeys([*KEY, "verdict"], pl.String) | dict.fromkeys(ENDS, pl.Float64)
+    return pl.DataFrame(lines, schema=schema, orient="row")
 
 
 @contextmanager
@@ -273,6 +265,7 @@ def _busy_core() -> Iterator[None]:
         busy.wait()
 
 
+KEY, ENDS = ("experiment", "reference", "cell"), ("value", "low", "high")
 PAIRS = 25  # a group with fewer is no pool
 STOPS = (PROCESSES, 10, 12, 14)
 DESIGNS: Mapping[str, tuple[int, tuple[int, ...]]] = {

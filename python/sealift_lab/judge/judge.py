@@ -135,18 +135,13 @@ def changes(before: RunFiles, now: RunFiles) -> tuple[Change, ...]:
     Runs differ in more than the code: neighbours on the machine, its clock, places in memory. Two
     processes of each are the least that has an interval.
     """
-    earlier, later = _times(before), _times(now)
-    pairs = (
-        (key[0], cell, earlier[key][1], pool)
-        for key, (cell, pool) in later.items()
-        if key in earlier
-    )
-    return tuple(
-        Change(
-            name, cell, estimate(old), estimate(new), compare(Difference(new, old, is_paired=False))
-        )
-        for name, cell, old, new in pairs
-    )
+    earlier, found = _times(before), []
+    for key, (cell, new) in _times(now).items():
+        if key in earlier:
+            _, old = earlier[key]
+            comparison = compare(Difference(new, old, is_paired=False))
+            found.append(Change(key[0], cell, estimate(old), estimate(new), comparison))
+    return tuple(found)
 
 
 def gauge(samples: pl.DataFrame) -> Gauge | None:
@@ -166,11 +161,6 @@ def groups_of_run(run: RunFiles, row: Row | None = None) -> dict[tuple[str, int]
     if row:
         samples = samples.filter(experiment=row.experiment, group=row.group)
     return groups_of(samples, run.plan.experiments, is_one_process=run.plan.processes == 1)
-
-
-def cell_key(cell: Cell) -> frozenset[tuple[str, Value]]:
-    """The same for equal cells of two runs: the load follows from threads and cores."""
-    return frozenset(item for item in cell.items() if item[0] != "load")
 
 
 def _rows(
@@ -220,7 +210,11 @@ def _times(run: RunFiles) -> dict[tuple[str, object], tuple[Cell, Pool]]:
     planned = {each.name: each for each in run.plan.experiments}
     wrong = _wrong(_by_place(run.reports))
     return {
-        (name, cell_key(cell)): (cell, group.times(arm))
+        # The load follows from threads and cores, and not every experiment has it.
+        (name, frozenset(each for each in cell.items() if each[0] != "load")): (
+            cell,
+            group.times(arm),
+        )
         for (name, number), group in groups_of_run(run).items()
         for arm in group.arms
         for cell in [planned[name].groups[number][arm]]
