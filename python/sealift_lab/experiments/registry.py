@@ -4,7 +4,6 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -119,7 +118,7 @@ def _fitting(pattern: str) -> Sequence[Experiment]:
         if any(fnmatchcase(name.casefold(), fit) for name in _names(each) for fit in patterns)
     ]
     if not fitting:
-        raise ValueError(_no_experiment_file(pattern) or _unknown(pattern))
+        raise ValueError(_unknown(pattern))
     return fitting
 
 
@@ -141,18 +140,13 @@ def _unknown(name: str) -> str:
     )
 
 
-def _no_experiment_file(pattern: str) -> str:
-    """What is wrong with a path that names no Python, or "" where it names nothing."""
-    with suppress(OSError, ValueError):
-        if pattern and Path(pattern).exists():
-            return f"{pattern} is no experiment file; right would be one {FILE}"
-    return ""
-
-
 def _run(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"sealift_own_{file.stem}", file)
     if not file.is_file() or spec is None or spec.loader is None:
-        raise ValueError(f"{file} is no file of Python source; right would be one {FILE}")
+        raise ValueError(
+            f"{file} is no file of Python source; right would be one that ends in .py and defines "
+            f"{ENDING}, as {EXAMPLE} shows"
+        )
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and pickling look their module up by its name.
     sys.modules[spec.name] = module
@@ -177,4 +171,3 @@ def _run(file: Path) -> ModuleType:
 MODULES = ("own", "document_003", "document_000", "document_001", "document_002", "document_004")
 ENDING = "EXPERIMENT = Experiment(...)"
 EXAMPLE = "docs/your-own-experiment.md"
-FILE = f"that ends in .py and defines {ENDING}, as {EXAMPLE} shows"
