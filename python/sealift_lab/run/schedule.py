@@ -12,6 +12,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 from typing import TYPE_CHECKING
 
 from sealift_lab.measure.plan import BLOCKS, PROCESSES, planned
@@ -117,9 +118,9 @@ class Pace:
         self._measured_s = self._guessed_s = GUESS_WEIGHT_S
         self._sample_s: dict[tuple[str, int], float] = {}
         self._longest_s: dict[str, float] = {}
-        # Of the process that measures.
-        self._experiment, self._arms, self._is_preparing = "", 0, False
-        self._wanted_s, self._since_s = SHORT_S, clock_s()
+        # The process that measures, when it began or gave its last block, and what samples took.
+        self._step: Step | None = None
+        self._is_preparing, self._since_s = False, 0.0
         self._taken_s: dict[int, list[float]] = defaultdict(list)
 
     def preparing_s(self, of: PlannedExperiment, arms: int) -> float:
@@ -136,36 +137,35 @@ class Pace:
         """What it takes to compute an experiment."""
         return (of.estimated_s or COMPUTED_S) * self._measured_s / self._guessed_s
 
-    def begin(self, experiment: str, arms: int, sample_s: float) -> None:
-        """A process begins; `sample_s` is what a sample may take with all that belongs to it."""
-        self._experiment, self._arms, self._is_preparing = experiment, arms, True
-        self._wanted_s, self._since_s = sample_s, self._clock_s()
+    def begin(self, step: "Step") -> None:
+        """A process begins."""
+        self._step, self._since_s = step, self._clock_s()
+        self._is_preparing = step.experiment.is_timed
         self._taken_s.clear()
 
     def prepared(self) -> None:
         """Its arms are prepared, and are measured from now on; or it has ended without that."""
-        if not self._is_preparing:
+        if self._step is None or not self._is_preparing:
             return
         self._is_preparing = False
         now_s = self._clock_s()
-        took_s, guess_s = now_s - self._since_s, START_S + PREPARE_S * self._arms
-        self._slowness[self._experiment] = took_s / guess_s
+        took_s, guess_s = now_s - self._since_s, START_S + PREPARE_S * self._step.arms
+        self._slowness[self._step.experiment.name] = took_s / guess_s
         self._measured_s += took_s
         self._guessed_s += guess_s
         self._since_s = now_s
 
     def block(self, group: int, samples: int) -> None:
         """A block of so many samples is complete."""
-        now_s, taken_s = self._clock_s(), self._taken_s[group]
+        assert self._step is not None, "a block of a process"
+        now_s, taken_s, name = self._clock_s(), self._taken_s[group], self._step.experiment.name
         taken_s.append((now_s - self._since_s) / samples)
         self._since_s = now_s
-        mean_s = sum(taken_s) / len(taken_s)
         # One operation may take longer than a sample was to take; else samples can be shorter.
-        is_long = mean_s > LONGER * self._wanted_s
-        floor_s = mean_s if is_long else SHORT_S * max(1.0, mean_s / self._wanted_s)
-        self._sample_s[self._experiment, group] = floor_s
-        longest_s = self._longest_s.get(self._experiment, 0.0)
-        self._longest_s[self._experiment] = max(longest_s, floor_s)
+        mean_s, ratio = mean(taken_s), mean(taken_s) / self._step.sample_s
+        floor_s = mean_s if ratio > LONGER else SHORT_S * max(1.0, ratio)
+        self._sample_s[name, group] = floor_s
+        self._longest_s[name] = max(self._longest_s.get(name, 0.0), floor_s)
 
 
 def estimate_s(
@@ -193,6 +193,11 @@ class Step:
     tasks: Sequence[Task]
     seconds: float
     sample_s: float
+
+    @property
+    def arms(self) -> int:
+        """How many it prepares."""
+        return sum(len(group.places) for group, _ in self.tasks)
 
     @property
     def most_s(self) -> float:

@@ -289,9 +289,7 @@ class _Session:
     def _take(self, step: Step) -> None:
         """Has a process measure, and ends one that hangs beyond its time."""
         job = self._job(step)
-        if step.experiment.is_timed:
-            arms = sum(len(each.arms) for each in job.groups)
-            self._pace.begin(job.experiment, arms, step.sample_s)
+        self._pace.begin(step)
         self._progress.begin(job.experiment)
         self._progress.show()
         heard_s = time.monotonic()

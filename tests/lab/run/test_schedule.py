@@ -55,9 +55,8 @@ class Machine:
             self.now_s += step.seconds
             return _with(state, name, [replace(each, lacking=0) for each, _ in step.tasks])
         until_s, latest_s = self.now_s + step.seconds, min(latest_s, self.now_s + step.most_s)
-        arms = sum(len(group.places) for group, _ in step.tasks)
-        pace.begin(name, arms, step.sample_s)
-        self.now_s = min(latest_s, self.now_s + self.start_s + arms * self.arm_s)
+        pace.begin(step)
+        self.now_s = min(latest_s, self.now_s + self.start_s + step.arms * self.arm_s)
         pace.prepared()
         taken = Taken(step, pace)
         groups = [GroupTask([self for _ in of.places], 0, blocks) for of, blocks in step.tasks]
