@@ -1,7 +1,6 @@
 """Document 003's messages: as its text states them, and as its log and its input file show them.
 
-The two contradict each other (the log's messages have 27 to 29 bytes, not 128), so experiments run
-both.
+The two contradict each other (128 bytes, and 27 to 29 bytes), so experiments run both.
 """
 
 import csv
@@ -32,11 +31,9 @@ def stated(regime: KeyRegime) -> Work:
 
 def logged() -> Work:
     """The messages of the input file, in the proportions of its records, each with its own key."""
-    workload = logged_workload(FRESH_KEYS, 1, 0)
-    weights = [0, 0, 0]
-    for shape in workload.shapes:
-        weights[shape.operation] += shape.weight
-    return Work(LOGGED, round(workload.text_len_mean), str(FRESH_KEYS), str(Mix(*weights)))
+    work = logged_workload(FRESH_KEYS, 1, 0)
+    weights = (sum(s.weight for s in work.shapes if s.operation is each) for each in Operation)
+    return Work(LOGGED, round(work.text_len_mean), str(FRESH_KEYS), str(Mix(*weights)))
 
 
 def stated_workload(regime: KeyRegime, messages: int, seed: int) -> Workload:

@@ -28,13 +28,11 @@ from sealift_lab.model.workload import FRESH_KEYS
 
 def device_of(scope: Scope) -> str:
     """The device that is measured: a GPU, or this processor where there is none."""
-    here = (
-        spec
-        for driver in ("cuda", "opencl")
-        for spec in scope.devices
-        if spec.partition(":")[0] == driver
-    )
-    return next(here, PROCESSOR)
+    for driver in ("cuda", "opencl"):
+        for spec in scope.devices:
+            if spec.partition(":")[0] == driver:
+                return spec
+    return PROCESSOR
 
 
 def device_spec(device: str) -> str:
