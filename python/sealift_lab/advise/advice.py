@@ -235,10 +235,13 @@ def answer(advice: Advice) -> Answer:
         bars=[*_bars(advice, messages), *(bar for bar in plain.bars if bar.rate is None)],
         remarks=_remarks(advice, plain),
     )
-    if advice.demand.rate_per_s is None:
+    busy = advice.best.used.cores_busy
+    if advice.demand.rate_per_s is None or busy is None:
         return found
-    busy = _busy(advice)
-    return replace(found, advice=_advice(advice), headline=busy, lead=lead(busy))
+    scale, unit = (1.0, "cores") if busy.value >= 1 else (100.0, "% of a core")
+    load = f"{format_number(advice.demand.rate_per_s)} messages/s"
+    busy_claim = Claim(load, Relation.RATE, "", busy.scaled(scale), unit, experiment=BY_SIZE)
+    return replace(found, advice=_advice(advice), headline=busy_claim, lead=lead(busy_claim))
 
 
 def _left_out(results: Results) -> Iterator[tuple[str, str]]:
@@ -270,15 +273,6 @@ def _advice(advice: Advice) -> str:
     return f"{_buy(advice)} {' or '.join([run[0].lower() + run[1:], *same])}"
 
 
-def _busy(advice: Advice) -> Claim:
-    """How busy the load keeps the processors, on the best device."""
-    busy = advice.best.used.cores_busy
-    assert busy is not None, "a load without a rate keeps nobody busy"
-    scale, unit = (1.0, "cores") if busy.value >= 1 else (100.0, "% of a core")
-    load = f"{format_number(advice.demand.rate_per_s or 0)} messages/s"
-    return Claim(load, Relation.RATE, figure=busy.scaled(scale), unit=unit, experiment=BY_SIZE)
-
-
 def _bars(advice: Advice, messages: int) -> Iterator[Bar]:
     """Messages a second of each device in batches of so many; a card says it is projected."""
     is_open = advice.demand.rate_per_s is None and _peers(advice, Verdict.INCONCLUSIVE)
@@ -287,26 +281,25 @@ def _bars(advice: Advice, messages: int) -> Iterator[Bar]:
     for each in advice.candidates:
         batch = each.device.by_messages.get(messages, each.used.batch)
         step, prefix = scale_of(batch.per_s.value)
-        name, unit = f"{each.name} (projected)", f"{prefix}messages/s"
-        figure = batch.per_s.scaled(1 / step)
-        claim = Claim(name, Relation.RATE, "", figure, unit, Ledger.MODELLED)
-        if batch.row:
-            claim = rate(advice.planned, batch.row)
-        yield Bar(claim, batch.per_s, each in advised)
+        name, figure = f"{each.name} (projected)", batch.per_s.scaled(1 / step)
+        claim = Claim(name, Relation.RATE, "", figure, f"{prefix}messages/s", Ledger.MODELLED)
+        measured = rate(advice.planned, batch.row) if batch.row else None
+        yield Bar(measured or claim, batch.per_s, each in advised)
 
 
 def _remarks(advice: Advice, plain: Answer) -> list[Remark]:
     """The weightiest of the run's reasons for care, then the load's: three; last the machine."""
     place, *rest = plain.remarks
     care = [remark for remark in rest if remark.is_care]
-    own = [*_load_remarks(advice)]
-    weighty = [*care[:1], *own, *care[1:], *(each for each in rest if not each.is_care)]
+    plain_ones = [remark for remark in rest if not remark.is_care]
+    weighty = [*care[:1], *_load_remarks(advice), *care[1:], *plain_ones]
     return [*weighty[:REMARKS_MOST], place]
 
 
 def _load_remarks(advice: Advice) -> Iterator[Remark]:
     used, deadline = advice.best.used, advice.demand.p99_ns
-    for each in _peers(advice, Verdict.INCONCLUSIVE):
+    # Without a rate the line under the advice says so.
+    for each in _peers(advice, Verdict.INCONCLUSIVE) if advice.demand.rate_per_s else ():
         yield Remark(f"{_name(advice, advice.best)} and {_name(advice, each)} are not told apart")
     cards = [Remark(_card_text(each)) for each in advice.payoffs]
     late = []

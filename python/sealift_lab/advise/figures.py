@@ -57,8 +57,8 @@ def load_document(advice: Advice, results: Mapping[str, Results], answer: Answer
         "messages": {
             **advice.work,
             "mean_bytes": lengths.mean_bytes,
-            "bytes_min": lengths.bytes_min,
-            "bytes_max": lengths.bytes_max,
+            "bytes_min": lengths.counts[0][0],
+            "bytes_max": lengths.counts[-1][0],
         },
         "demand": asdict(advice.demand),
         "devices": [_device(each) for each in advice.candidates],

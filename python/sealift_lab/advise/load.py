@@ -201,8 +201,8 @@ def projected(card: Card, batches: Iterable[int], lengths: Lengths) -> Device:
     projected = []
     for n in sorted(batches):
         found = card.predict(n, round(lengths.mean_bytes))
-        figures = (found.batch_ns, found.host_ns / n, n * 1e9 / found.interval_ns)
-        projected.append(Batch(n, *map(Estimate, figures)))
+        host_ns, per_s = Estimate(found.host_ns / n), Estimate(n * 1e9 / found.interval_ns)
+        projected.append(Batch(n, Estimate(found.batch_ns), host_ns, per_s))
     return Device(card.name, 1, lengths.mean_bytes, projected, line, line, lengths, card)
 
 

@@ -74,14 +74,18 @@ def wins(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[Claim]:
     A single value is left to the rows.
     """
     axis = planned.charts[0].x if planned.charts else planned.compare
-    places = sorted({x for row in rows if isinstance(x := row.cell.get(axis), int | float)})
-    if len(places) < PLACES_MIN or axis == planned.compare:
+    winners: dict[float, set[Value | None]] = {}
+    for _, group in groupby(rows, key=lambda row: row.group):
+        arms = [*group]
+        won = [row.subject for row in arms if row.is_winner]
+        if isinstance(x := arms[0].cell.get(axis), int | float):
+            winners.setdefault(x, set()).add(won[0] if len(won) == 1 < len(arms) else None)
+    if len(winners) < PLACES_MIN or axis == planned.compare:
         return
     unit = "B" if axis.endswith("bytes") else axis.replace("_", " ")
-    owners = ((_owner([row for row in rows if row.cell[axis] == x]), x) for x in places)
-    for owner, group in groupby(owners, key=lambda pair: pair[0]):
-        along = [x for _, x in group]
-        if owner is not None and len(along) > 1:
+    for owners, places in groupby(sorted(winners), key=winners.__getitem__):
+        along = [*places]
+        if len(owners) == 1 and len(along) > 1 and (owner := next(iter(owners))) is not None:
             span = Estimate(along[0], along[0], along[-1])
             name = name_of(owner, planned.names)
             yield Claim(name, Relation.WINS_FROM, "", span, unit, experiment=planned.name)
@@ -182,16 +186,6 @@ def _counted(counts: Mapping[str, int], noun: str, more: str = "") -> str:
     if len(counts) == 1:
         return f"{head}: {'all ' if total > 1 else ''}{next(iter(counts))}"
     return f"{head}: {', '.join(f'{many:,} {name}' for name, many in counts.items())}"
-
-
-def _owner(rows: Sequence[Row]) -> Value | None:
-    """The arm that alone wins every group; None where there is none, or nothing to win."""
-    owners = set()
-    for _, group in groupby(rows, key=lambda row: row.group):
-        arms = [*group]
-        winners = [row.subject for row in arms if row.is_winner]
-        owners.add(winners[0] if len(winners) == 1 < len(arms) else None)
-    return owners.pop() if len(owners) == 1 else None
 
 
 def _reasons(planned: PlannedExperiment, results: Results, field: str) -> dict[str, str]:

@@ -50,20 +50,11 @@ def test_panels_share_colours_and_scales_and_published_lines_are_broken(a_run: M
     assert axes[0] == axes[1]
 
 
-def test_a_drawing_names_itself_and_shows_the_margin_of_ratios(a_run: Make) -> None:
-    run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
-    drawing = draw(planned, found, RATIO, has_legend=True)
-    assert drawing is not None
-    (svg,) = drawing.panels.values()
-    assert 'role="img" aria-label="Ratio: times as fast as AWS-LC by message size"' in svg
-    assert "#8d99a3" in svg
-
-
-def test_a_picture_of_its_own_is_xml_with_a_legend_and_ink_for_dark_pages(a_run: Make) -> None:
+def test_a_picture_of_its_own_is_xml_with_name_legend_and_ink_for_dark_pages(a_run: Make) -> None:
     run = a_run(THREE)
     (planned,), found = run.plan.experiments, results(run)["made-up"]
     svg = picture(planned, found, planned.charts[0])
+    assert 'role="img" aria-label="Time: time of a message by message size"' in svg
     texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
     assert {"AWS-LC", "Kernels", "16 B"} <= {*texts}
     assert "prefers-color-scheme:dark" in svg
@@ -114,3 +105,15 @@ def test_specifications_are_valid_and_show_both_ends_of_each_interval(
             if {*places} <= {*encoding} and layer["mark"]["type"] == "rule"
         ]
         assert ends == [{"low", "high"}]
+
+
+def test_of_cells_that_share_a_place_the_one_nearest_to_the_preferred_work_is_drawn(
+    a_run: Make,
+) -> None:
+    run = a_run(THREE)
+    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    by_device = Chart("device", "device", "time", "Time")
+    for size, nearest in ((1024, 50.0), (16, 40.0), (9999, 98.0)):
+        preferring = replace(planned, preferred={"size_bytes": size})
+        _, kernels = points(preferring, found, by_device)
+        assert kernels.figure.value == pytest.approx(nearest, rel=0.01)

@@ -29,14 +29,13 @@ frame.style = 'border:0;height:900px;width:WIDTHpx';
 frame.onload = () => {
   const page = frame.contentDocument;
   const ids = [...page.querySelectorAll('[id]')].map(each => each.id);
-  const words = [...page.querySelectorAll('details')].length;
   document.getElementById('seen').textContent = JSON.stringify({
     wide: page.documentElement.scrollWidth,
     charts: [...page.querySelectorAll('svg')]
       .filter(each => each.checkVisibility() && each.getBoundingClientRect().width > 100).length,
     twice: ids.filter((id, at) => ids.indexOf(id) !== at),
     words: page.body.innerText.split(/\\s+/).length,
-    scripts: page.scripts.length, folds: words,
+    scripts: page.scripts.length,
     ink: getComputedStyle(page.body).color, paper: getComputedStyle(page.body).backgroundColor,
   });
 };
