@@ -32,12 +32,9 @@ Outcome = dict[str, object]
 
 @dataclass(frozen=True)
 class Plant:
-    """How slow the slower code was on one kind of work, over all its comparisons.
+    """How many times as fast slower code was on one kind of work, over all comparisons, at 99 %.
 
-    Attributes:
-        times: Times as fast as the other, with a 99 % interval.
-        is_right: Whether all of the interval is within half a per cent of `SLOWER`; None where it
-            is too wide to say.
+    It is right if all of the interval is within half a per cent of `SLOWER`; None is too wide.
     """
 
     work: str
@@ -83,13 +80,9 @@ def certify(
 ) -> tuple[pl.DataFrame, list[Plant]]:
     """Measures equal code and slower code, idle and with the last core loaded, in turn.
 
-    Slower code doesn't count on kinds of work where it was not slower by `SLOWER`.
-
-    Args:
-        measure: Measures.
-        works: Kinds of work, which are measured beside each other.
-        comparisons: How many of each of the four.
-        progress: Called with how many comparisons of equal code are done, of twice as many.
+    Kinds of work are measured beside each other. Slower code doesn't count on those where it was
+    not slower by `SLOWER`. Progress is how many comparisons of equal code are done, of twice as
+    many as `comparisons`.
     """
     found: list[Outcome] = []
     for first in range(0, comparisons, len(works)):

@@ -63,12 +63,8 @@ def fit(points: Sequence[BatchTime]) -> CostLine:
 class Breakpoint:
     """Where two segments meet: the place that fits best, with an interval.
 
-    Attributes:
-        low: The first place of the line, where the interval reaches the second.
-        high: The last place, where it reaches the last but one.
-        before: Slope of the first segment, in logarithms of both: 1 is in proportion, 0 is flat.
-        after: Slope of the second.
-        points: How many places the line has.
+    An interval that reaches the second place, or the last but one, ends at the line's own end.
+    Slopes are those of logarithms: 1 is in proportion, 0 is flat.
     """
 
     at: float
@@ -146,12 +142,9 @@ def stretches(verdicts: Mapping[float, Verdict]) -> list[tuple[Verdict, float, f
 
 @dataclass(frozen=True)
 class BreakEven:
-    """How many messages a batch needs so that a device of exact times is done earlier.
+    """How many messages a batch needs so that a device of exact times is done earlier, or None.
 
-    Attributes:
-        messages: By the measured time; None for never.
-        fewest: By the upper end of its interval.
-        most: By the lower end; None for never.
+    Fewest are those by the upper end of the measured time.
     """
 
     messages: int | None

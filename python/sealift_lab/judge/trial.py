@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trial:
-    """What one process measures.
-
-    Attributes:
-        works: Kinds of work, keys of `WORKS`; each is a group of its own.
-        number: Of the comparison, for seeds.
-        process: Of the processes of that comparison.
-    """
+    """What one process measures: some of `WORKS`, each a group of its own, and two numbers."""
 
     works: Sequence[str]
     number: int
@@ -51,10 +45,8 @@ class Slowed:
     def sample(self, seconds: float) -> Sample:
         """Runs the arm, and counts fewer operations."""
         taken = self.arm.sample(seconds)
-        operations, payload = (
-            round(count / (1 + self.share)) for count in (taken.operations, taken.bytes)
-        )
-        return replace(taken, operations=max(1, operations), bytes=payload)
+        operations = max(1, round(taken.operations / (1 + self.share)))
+        return replace(taken, operations=operations, bytes=round(taken.bytes / (1 + self.share)))
 
     def report(self) -> Mapping[str, Value]:
         """What the arm reports."""
@@ -62,13 +54,7 @@ class Slowed:
 
 
 def measure_trial(trial: Trial) -> "pl.DataFrame":
-    """Measures a trial in a fresh process, as samples of an experiment for each kind of work.
-
-    Raises:
-        Skip: If the device is absent.
-        WrongResultError: If it computes something wrong.
-        RuntimeError: If the process ended otherwise; with its last line.
-    """
+    """Measures a trial in a fresh process: samples of an experiment for each kind of work."""
     import polars as pl
 
     job = json.dumps(asdict(trial))

@@ -112,14 +112,13 @@ class Experiment:
         preferred: The work that its answer is about, as values of a cell.
         names: Names of values for readers: `{"cpu": "Sealift's kernels"}`.
         advice: What to do where a value of `compare` wins: `{"cpu": "On your CPU, with ..."}`.
-        columns: Computed facts that tables show, by name with a short title; empty for all.
+        columns: Computed facts that tables show, with short titles; empty for all.
         origin: What isn't MEASURED is computed once: its arms are `Computed`.
         weight: Its share of the time against 1.0 of others.
         estimated_s: About how long it takes in seconds, where it is computed.
-        check_available: Finds out whether a cell can be had, and raises as `arm` does; cheaper than
-            making the arm.
-        on_finish: Stores what was found where the engine looks for it, and returns what became of
-            that in a sentence; called at the end of a run that measured all it had time for.
+        check_available: Raises as `arm` does where a cell can't be had; cheaper than the arm.
+        on_finish: At the end of a run stores what was found where the engine looks for it, and
+            returns what became of that in a sentence.
         legend: What short values in cells stand for.
         notes: Markdown: assumptions, and what is true whatever is measured.
         file: The file of one's own that it was loaded from; the registry sets it.
