@@ -388,10 +388,11 @@ def _blank(match: re.Match[str]) -> str:
 LINES_MAX = 600
 MANIFESTS = r"(?:crates|examples)/[^/]+/Cargo\.toml"
 PYTHON_ROOTS = ("python", "tools", "tests/python", "benches", ".")
-# sealift.cli.lab imports the others by their names.
+# They are imported by their names, by sealift.cli.lab and sealift_lab.cli.lab.
 ENTRIES = (
     "sealift.cli",
     *(f"sealift_lab.cli.{of}" for of in ("advise", "dpu", "lab")),
+    *(f"sealift_lab.cli.{of}" for of in ("certify", "compare", "copy_tool", "plot", "run", "show")),
 )
 # The registry imports whatever lies there.
 LISTED = "python/sealift_lab/experiments/*/__init__.py"

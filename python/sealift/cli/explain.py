@@ -12,7 +12,7 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Annotated, Any
 
-from sealift import Calibrated, Cost, Engine, SealiftError, policies
+from sealift import BatchResult, Calibrated, Cost, Engine, SealiftError, policies
 from sealift.cli import lab
 from sealift.cli.devices import split_specs
 from sealift.cli.output import (
@@ -248,8 +248,14 @@ def _sealing(engine: Engine, messages: int, message_bytes: int) -> Seal:
     texts = column(bytes(messages * stride), message_bytes, stride=stride)
     out = column(bytearray(messages * stride), message_bytes, stride=stride)
     tags = column(bytearray(16 * messages), 16)
-    seal = partial(engine.seal_batch, engine.session(os.urandom(16)), nonces, texts)
-    return lambda device: seal(out=out, tags=tags, device=device).seconds * 1e9
+    session = engine.session(os.urandom(16))
+
+    def seal(device: str | None) -> float:
+        kept = {"out": out, "tags": tags, "device": device}
+        done: BatchResult = engine.seal_batch(session, nonces, texts, **kept)
+        return done.seconds * 1e9
+
+    return seal
 
 
 def _lines(found: Document, cards: Sequence[lab.Projection], devices: str | None) -> Iterator[str]:

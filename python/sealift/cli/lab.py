@@ -43,12 +43,17 @@ def load_command(name: str) -> Any:
     if not is_installed():
         fail(ExitCode.USAGE, f"`sealift {name}` comes with the package sealift-lab: {INSTALL}")
     module = import_module(f"sealift_lab.cli.{name}")
-    # A parent of its own, from which typer makes the command as it makes those of the root.
+    return command_of(module, name, getattr(module, "EXAMPLES", ""))
+
+
+def command_of(module: ModuleType, name: str, epilog: str) -> Any:
+    """The command of this name in a module; a module of several has a group `app`."""
+    # A parent of its own, from which typer makes the command as it makes those of a group.
     parent = typer.Typer(rich_markup_mode=None)
     if hasattr(module, "app"):
         parent.add_typer(module.app, name=name)
     else:
-        parent.command(name, epilog=getattr(module, "EXAMPLES", None))(getattr(module, name))
+        parent.command(name, epilog=epilog)(getattr(module, name))
     return typer.main.get_group(parent).commands[name]
 
 

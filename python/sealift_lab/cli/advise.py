@@ -7,23 +7,36 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sealift.cli.output import eprint, fail, parsed
 from sealift.exit_code import ExitCode
+from sealift_lab._lab import Card
+from sealift_lab.advise.advice import Advice
+from sealift_lab.advise.advice import advise as advise_on
+from sealift_lab.advise.advice import answer as answer_of_load
+from sealift_lab.advise.figures import figures_frame, load_document, run_document
+from sealift_lab.advise.load import Demand
+from sealift_lab.advise.messages import Messages, check_compares, find_messages, grid, quick_works
+from sealift_lab.claim.answer import answer
 from sealift_lab.cli import hardware, output, parse
 from sealift_lab.cli.parse import count, examples
+from sealift_lab.cli.show import write_report
+from sealift_lab.experiments.document_003.messages import logged, stated
+from sealift_lab.experiments.survey import this_scope
+from sealift_lab.judge.judge import results
+from sealift_lab.measure.crypto import REGIMES, SIZES, Work, sized
+from sealift_lab.measure.plan import make_plan
+from sealift_lab.model.arm import fits
+from sealift_lab.model.experiment import Experiment
+from sealift_lab.model.run import PAGE
 from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, KeyRegime, Lengths, Mix
-
-if TYPE_CHECKING:
-    from sealift_lab._lab import Card
-    from sealift_lab.advise.advice import Advice
-    from sealift_lab.advise.load import Demand
-    from sealift_lab.measure.crypto import Work
-    from sealift_lab.model.experiment import Experiment
-    from sealift_lab.run.folder import Run
+from sealift_lab.run import session
+from sealift_lab.run.folder import Run
+from sealift_lab.run.schedule import estimate_s
+from sealift_lab.show.export import encode, rows_frame
 
 EXAMPLES = examples("advise")
 Given = Mapping[str, Any]
@@ -108,8 +121,8 @@ def advise(
 class _Load:
     """A load, the cards that are considered, and a caveat on the messages."""
 
-    demand: "Demand"
-    cards: "tuple[Card, ...]"
+    demand: Demand
+    cards: tuple[Card, ...]
     about: str = ""
 
 
@@ -117,7 +130,7 @@ class _Load:
 class _Job:
     """What is to be measured, and for which load; None for a grid."""
 
-    experiment: "Experiment"
+    experiment: Experiment
     threads: tuple[int, ...]
     load: _Load | None
     usual_s: float
@@ -125,13 +138,6 @@ class _Job:
 
 def _measure(job: _Job, given: Given, form: str) -> int:
     """Measures, shows the advice, and returns how that ended: 0 or an `ExitCode`."""
-    from sealift_lab.cli.show import write_report
-    from sealift_lab.experiments.survey import this_scope
-    from sealift_lab.measure.plan import make_plan
-    from sealift_lab.run import session
-    from sealift_lab.run.folder import Run
-    from sealift_lab.run.schedule import estimate_s
-
     out, quick = given.get("--out"), "--quick" in given
     budget_s = given.get("--budget", job.usual_s)
     experiment, groups = job.experiment, job.experiment.groups(this_scope(quick=quick))
@@ -167,20 +173,11 @@ def _measure(job: _Job, given: Given, form: str) -> int:
     return done.code
 
 
-def _show(run: "Run", load: _Load | None, form: str, out: Path | None) -> bool:
+def _show(run: Run, load: _Load | None, form: str, out: Path | None) -> bool:
     """Shows a run as advice on its messages' load, or on a grid, and the page if `out` stays.
 
     False where nothing was measured.
     """
-    from sealift_lab.advise.advice import advise as advise_on
-    from sealift_lab.advise.advice import answer as answer_of_load
-    from sealift_lab.advise.figures import figures_frame, load_document, run_document
-    from sealift_lab.advise.load import Demand
-    from sealift_lab.advise.messages import check_compares, find_messages
-    from sealift_lab.claim.answer import answer
-    from sealift_lab.judge.judge import results
-    from sealift_lab.show.export import encode, rows_frame
-
     found = results(run)
     # A load of which nothing is known asks which device is fastest.
     is_open = load is not None and load.demand == Demand() and not load.cards
@@ -206,10 +203,8 @@ def _show(run: "Run", load: _Load | None, form: str, out: Path | None) -> bool:
     return True
 
 
-def _missing_batches(advice: "Advice") -> Iterator[str]:
+def _missing_batches(advice: Advice) -> Iterator[str]:
     """Which batches there was no time for; one of them might suit the load better."""
-    from sealift_lab.model.arm import fits
-
     cells = [cell for group in advice.planned.groups for cell in group]
     planned = {cell["batch"] for cell in cells if fits(cell, advice.work)}
     measured = {row.cell["batch"] for row in advice.results.rows if fits(row.cell, advice.work)}
@@ -220,8 +215,6 @@ def _missing_batches(advice: "Advice") -> Iterator[str]:
 
 def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
     """The page of a run, or how to have one; of an open load the command that says more."""
-    from sealift_lab.model.run import PAGE
-
     if out is None:
         return [("No page", "add --out FOLDER for one")]
     folder, page = shlex.quote(str(out)), out / PAGE
@@ -231,8 +224,6 @@ def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
 
 def _own(given: Given) -> _Job:
     """One's own messages, and their load."""
-    from sealift_lab.advise.messages import Messages
-
     fixed = "--size and --from, which are messages of your own"
     _refuse(given, {"--sizes", "--quick", "--workload"}, fixed)
     lengths, about = _lengths(given.get("--size"), given.get("--from"))
@@ -257,8 +248,6 @@ def _own(given: Given) -> _Job:
 
 def _load(given: Given, about: str = "") -> _Load:
     """The load: --rate, --p99, --device, --core-price and --batch."""
-    from sealift_lab.advise.load import Demand
-
     cards = parsed("--device", hardware.parse_cards, given.get("--device", ()))
     if "--p99" in given and "--rate" not in given:
         fail(ExitCode.USAGE, "--p99 depends on the rate; add --rate, as in --rate 40k")
@@ -287,8 +276,6 @@ def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
 
 def _grid(given: Given, workload: str) -> _Job:
     """A grid of sizes and keys."""
-    from sealift_lab.advise.messages import grid
-
     fixed = "a grid (name the messages of your load: --size N, --from lengths.csv or --run)"
     _refuse(given, LOAD, fixed)
     works = _works(given, workload)
@@ -299,11 +286,7 @@ def _grid(given: Given, workload: str) -> _Job:
     return _Job(experiment, threads, None, QUICK_SECONDS if "--quick" in given else SECONDS)
 
 
-def _works(given: Given, workload: str) -> "tuple[Work, ...]":
-    from sealift_lab.advise.messages import quick_works
-    from sealift_lab.experiments.document_003.messages import logged, stated
-    from sealift_lab.measure.crypto import REGIMES, SIZES, sized
-
+def _works(given: Given, workload: str) -> tuple[Work, ...]:
     if "--quick" in given:
         if workload != PLAIN:
             text = f"--quick runs document 003 both ways; leave out --workload {workload}"

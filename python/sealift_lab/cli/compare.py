@@ -1,20 +1,26 @@
 """`sealift lab compare`: a run beside a later one, or beside what was published."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
+from sealift_lab.claim.claims import compare as compare_runs
+from sealift_lab.claim.declared import published
+from sealift_lab.claim.published import outcome
+from sealift_lab.claim.words import relation_words
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.output import Record
 from sealift_lab.cli.parse import argument, option
+from sealift_lab.experiments.registry import all_experiments
+from sealift_lab.judge.judge import results
+from sealift_lab.model.results import Ledger, Relation
+from sealift_lab.run.folder import Run
+from sealift_lab.show.export import ends, rounded
+from sealift_lab.show.tables import Table, changes_table, published_table
+from sealift_lab.show.terminal import table_text
 
-if TYPE_CHECKING:
-    from sealift_lab.model.results import Relation
-    from sealift_lab.run.folder import Run
-    from sealift_lab.show.tables import Table
-
-    Comparison = tuple[Sequence[Record], Table, Sequence[Relation]]
+Comparison = tuple[Sequence[Record], Table, Sequence[Relation]]
 
 
 FAIL_ON = option("compare", "--fail-on", "[slower]", parse.choice("slower"))
@@ -36,8 +42,6 @@ def compare(
     """
     form = output.form(as_csv=as_csv, as_json=as_json)
     with output.in_sentences():
-        from sealift_lab.show.terminal import table_text
-
         if before == PUBLISHED:
             raise ValueError(f"the run comes first: sealift lab compare {now} {PUBLISHED}")
         found = _with_published(before) if now == PUBLISHED else _with_run(before, now)
@@ -50,10 +54,8 @@ def compare(
             _end(relations, len(records))
 
 
-def _end(relations: "Sequence[Relation]", rows: int) -> None:
+def _end(relations: Sequence[Relation], rows: int) -> None:
     """Ends with the exit code of `--fail-on slower`, and prints how many rows it stands on."""
-    from sealift_lab.model.results import Relation
-
     of = f"of {rows:,} {'row' if rows == 1 else 'rows'}"
     if slower := relations.count(Relation.SLOWER):
         fail(ExitCode.SLOWER, f"{slower:,} {of} {'is' if slower == 1 else 'are'} slower")
@@ -71,11 +73,7 @@ def _end(relations: "Sequence[Relation]", rows: int) -> None:
         )
 
 
-def _with_run(before: str, now: str) -> "Comparison":
-    from sealift_lab.claim.claims import compare as compare_runs
-    from sealift_lab.show.export import ends, rounded
-    from sealift_lab.show.tables import changes_table
-
+def _with_run(before: str, now: str) -> Comparison:
     pairs, notes = compare_runs(_run(before), _run(now))
     eprint(*notes)
     if not pairs:
@@ -99,16 +97,7 @@ def _with_run(before: str, now: str) -> "Comparison":
     return records, changes_table(pairs), [claim.relation for _, claim in pairs]
 
 
-def _with_published(folder: str) -> "Comparison":
-    from sealift_lab.claim.declared import published
-    from sealift_lab.claim.published import outcome
-    from sealift_lab.claim.words import relation_words
-    from sealift_lab.experiments.registry import all_experiments
-    from sealift_lab.judge.judge import results
-    from sealift_lab.model.results import Ledger
-    from sealift_lab.show.export import ends
-    from sealift_lab.show.tables import published_table
-
+def _with_published(folder: str) -> Comparison:
     run = _run(folder)
     found = results(run)
     pairs, problems = published(run, found)
@@ -142,7 +131,7 @@ def _with_published(folder: str) -> "Comparison":
     return records, published_table(pairs), measured
 
 
-def _run(folder: str) -> "Run":
+def _run(folder: str) -> Run:
     try:
         return output.open_run(parse.folder(folder))
     except ValueError as error:

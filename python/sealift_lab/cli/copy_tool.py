@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,15 +12,22 @@ from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, count, option
 from sealift_lab.cli.run import REGION
-
-if TYPE_CHECKING:
-    from sealift_lab.experiments.document_004.tool import Tool, ToolLine
+from sealift_lab.experiments.document_004.tool import (
+    NAMES,
+    READ_REGION,
+    REGION_IDS,
+    Tool,
+    ToolLine,
+    check_file,
+    format_file,
+    run_tool,
+)
+from sealift_lab.measure.storage import write_file
+from sealift_lab.model.units import format_measure
 
 
 def _csv_file(text: str) -> Path:
     """A file to write: a new one, or one of the tool's, which is replaced as the tool does."""
-    from sealift_lab.experiments.document_004.tool import check_file
-
     path = parse.file(text)
     if not path.parent.is_dir():
         raise ValueError(f"{path.parent} is no folder; make it first")
@@ -64,8 +71,6 @@ def copy(
     """
     lines: list[ToolLine] = []
     with output.in_sentences():
-        from sealift_lab.experiments.document_004.tool import Tool
-
         for option, given in (("-i", init), ("-o", value), ("--region", region)):
             if as_published and given:
                 raise ValueError(
@@ -97,8 +102,6 @@ def _ids(
     named: Sequence[int], region: parse.Region | None, *, is_read: bool, as_published: bool
 ) -> tuple[int, ...]:
     """The named experiments, without names all that can be done, if all options suit them."""
-    from sealift_lab.experiments.document_004.tool import NAMES, READ_REGION, REGION_IDS
-
     every = range(2 if as_published else len(NAMES))
     ids = tuple(dict.fromkeys(named)) or tuple(i for i in every if region or i not in REGION_IDS)
     if as_published and max(ids) > 1:
@@ -122,10 +125,8 @@ def _ids(
     return ids
 
 
-def _measure(tool: "Tool", wait_s: float) -> "Iterator[ToolLine]":
+def _measure(tool: Tool, wait_s: float) -> Iterator[ToolLine]:
     """Prints each figure when it is there."""
-    from sealift_lab.experiments.document_004.tool import NAMES, run_tool
-
     for number in tool.ids:
         time.sleep(wait_s)
         echo(f"{number}) {NAMES[number]}")
@@ -135,9 +136,7 @@ def _measure(tool: "Tool", wait_s: float) -> "Iterator[ToolLine]":
                 yield line
 
 
-def _text(line: "ToolLine") -> str:
-    from sealift_lab.model.units import format_measure
-
+def _text(line: ToolLine) -> str:
     speed = line.gb_per_s
     begin = f"{line.size_bytes:9,} bytes using {line.function}"
     if speed is None:
@@ -151,9 +150,6 @@ def _text(line: "ToolLine") -> str:
     )
 
 
-def _write(path: Path, lines: "Sequence[ToolLine]") -> None:
-    from sealift_lab.experiments.document_004.tool import format_file
-    from sealift_lab.measure.storage import write_file
-
+def _write(path: Path, lines: Sequence[ToolLine]) -> None:
     write_file(path, format_file(lines))
     eprint(f"written: {path}")

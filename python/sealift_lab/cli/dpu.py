@@ -5,18 +5,25 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sealift.cli.output import columns, echo, eprint, fail
 from sealift.exit_code import ExitCode
+from sealift_lab._lab import (
+    DpuKernel,
+    DpuProgram,
+    DpuRun,
+    DpuSystem,
+    WrongResultError,
+    dpu_disassemble,
+)
 from sealift_lab.cli import dpu_program, output, parse
 from sealift_lab.cli.parse import argument, count, examples, option
+from sealift_lab.machine.memory import check_memory
+from sealift_lab.measure.storage import write_file
 from sealift_lab.model.units import format_measure, format_percent
-
-if TYPE_CHECKING:
-    from sealift_lab._lab import DpuRun, DpuSystem
 
 Document = dict[str, Any]
 """The JSON of a command, or a part of it."""
@@ -49,8 +56,6 @@ def asm(
     then. How much of a DPU's memories the program takes goes to standard output.
     """
     with output.in_sentences():
-        from sealift_lab.measure.storage import write_file
-
         if dpu_program.is_elf(dpu_program.read_file(file)):
             raise ValueError(f"{file} is assembled already; `sealift dpu run` runs it")
         program = dpu_program.load(file, names or [], tasklets)
@@ -78,8 +83,6 @@ def disasm(
     A file that does not begin as an ELF file is taken for words of IRAM.
     """
     with output.in_sentences():
-        from sealift_lab._lab import DpuProgram, dpu_disassemble
-
         words = dpu_program.read_file(file)
         plain = words[:1_000]
         if plain and all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in plain):
@@ -152,8 +155,6 @@ def run(
             return {each.name: dpu.read(*each).hex() for each in reads or ()}
 
     with output.in_sentences():
-        from sealift_lab._lab import DpuRun
-
         program = dpu_program.load(file, names or [], tasklets)
         whose = dpu_program.open_system(preset, system, hazard=hazard)
         dpu = DpuRun(program, whose)
@@ -191,7 +192,7 @@ def run(
         raise typer.Exit(ExitCode.DPU_FAULT)
 
 
-def _log(dpu: "DpuRun") -> str:
+def _log(dpu: DpuRun) -> str:
     try:
         return dpu.log
     except ValueError as error:
@@ -301,9 +302,6 @@ def time_kernel(
         return f"{ended:,} of {dpus:,} DPUs simulated in {seconds:.0f} s{left}"
 
     with output.in_sentences():
-        from sealift_lab._lab import DpuKernel, WrongResultError
-        from sealift_lab.machine.memory import check_memory
-
         whose = dpu_program.open_system(preset, system, hazard=hazard)
         if dpus > whose.dpus:
             raise ValueError(f"--dpus {dpus}: {whose.name} has {whose.dpus:,}")
@@ -364,7 +362,7 @@ def _time_lines(found: Document) -> Iterator[str]:
     )
 
 
-def _system(system: "DpuSystem") -> Document:
+def _system(system: DpuSystem) -> Document:
     return {"name": system.name, "clock_hz": system.clock_hz, "hazard": system.hazard}
 
 

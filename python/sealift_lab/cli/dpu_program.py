@@ -8,13 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 from sealift.cli.output import eprint
+from sealift_lab._lab import DpuProgram, DpuRun, DpuSystem
 from sealift_lab.cli.parse import count, option
-
-if TYPE_CHECKING:
-    from sealift_lab._lab import DpuProgram, DpuRun, DpuSystem
 
 
 class Name(NamedTuple):
@@ -75,10 +73,8 @@ def is_elf(content: bytes) -> bool:
     return content.startswith(b"\x7fELF")
 
 
-def load(file: str, names: Sequence[Name], tasklets: int | None) -> "DpuProgram":
+def load(file: str, names: Sequence[Name], tasklets: int | None) -> DpuProgram:
     """The program of a file, assembly or ELF; `tasklets` are one more name for assembly."""
-    from sealift_lab._lab import DpuProgram
-
     content = read_file(file)
     numbers: dict[str, int] = {}
     for name, number in [*names, *([Name(NR_TASKLETS, tasklets)] if tasklets else [])]:
@@ -115,10 +111,8 @@ def load(file: str, names: Sequence[Name], tasklets: int | None) -> "DpuProgram"
     return program
 
 
-def open_system(preset: str | None, file: str | None, *, hazard: bool) -> "DpuSystem":
+def open_system(preset: str | None, file: str | None, *, hazard: bool) -> DpuSystem:
     """The system of a preset or a file."""
-    from sealift_lab._lab import DpuSystem
-
     if preset is not None and file is not None:
         raise ValueError("--preset and --system both say what the DPUs are; give one")
     if file is None:
@@ -131,7 +125,7 @@ def open_system(preset: str | None, file: str | None, *, hazard: bool) -> "DpuSy
     return system.with_hazard(on=True) if hazard else system
 
 
-def write_memory(dpu: "DpuRun", texts: Sequence[str]) -> None:
+def write_memory(dpu: DpuRun, texts: Sequence[str]) -> None:
     """Writes each SYMBOL=VALUE: a number, `hex:` and bytes, or `@` and a file."""
     symbols: set[str] = set()
     for text in texts:
@@ -151,7 +145,7 @@ def write_memory(dpu: "DpuRun", texts: Sequence[str]) -> None:
             dpu.write(name, data)
 
 
-def _hex(dpu: "DpuRun", name: str, digits: str) -> bytes:
+def _hex(dpu: DpuRun, name: str, digits: str) -> bytes:
     try:
         data = bytes.fromhex(digits)
     except ValueError:
@@ -164,7 +158,7 @@ def _hex(dpu: "DpuRun", name: str, digits: str) -> bytes:
     return data
 
 
-def _number(dpu: "DpuRun", name: str, text: str) -> bytes:
+def _number(dpu: DpuRun, name: str, text: str) -> bytes:
     # Zeros in front would be hex for one reader and octal for another.
     if not re.fullmatch(r"-?(0|[1-9][0-9]{0,19}|0x[0-9a-fA-F]{1,16})", text):
         raise ValueError(f"{text!r} is no number; {_forms(name)}")

@@ -17,6 +17,7 @@ from sealift_lab import _lab
 from sealift_lab._lab import Card
 from sealift_lab.cli import parse
 from sealift_lab.machine.devices import real_devices
+from sealift_lab.machine.facts import describe, usable_cores
 
 parse_devices = partial(split_specs, _lab)
 
@@ -44,8 +45,6 @@ def _is_for_tests(spec: str) -> bool:
 
 def check_threads(counts: Iterable[int], *, per_core: int) -> None:
     """Ends the program where threads are beyond what this machine can show, `per_core` of them."""
-    from sealift_lab.machine.facts import describe, usable_cores
-
     cores = usable_cores(describe())
     if (largest := max(counts)) > per_core * cores:
         number = f"{cores} cores" if cores > 1 else "one core"

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from sealift.cli.lab import command_of
 from sealift.cli.output import columns, echo
-from sealift_lab.cli import certify, compare, copy_tool, output, plot, run, show
+from sealift_lab.cli import output
 from sealift_lab.cli.parse import examples, option
 
 if TYPE_CHECKING:
@@ -77,25 +80,42 @@ def _text(lines: Sequence[Mapping[str, Any]], entries: "Sequence[Entry]") -> Ite
         yield "`sealift lab list --try` finds out which of them can be run here."
 
 
+class Commands(TyperGroup):
+    """Commands that are loaded when they are called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As every group does; with the command of the module."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in COMMANDS:
+            module = import_module(f"sealift_lab.cli.{COMMANDS[name][0]}")
+            command = command_of(module, name, examples(name))
+        return name, command, rest
+
+
+def _not_loaded() -> None:
+    """Stands for a command in the list of commands and among names that are near."""
+
+
+COMMANDS = {
+    "run": ("run", "Measure experiments into a folder with a page."),
+    "replay": ("run", "Do a run again, by its plan, into a new folder."),
+    "show": ("show", "Show what a run found on the terminal."),
+    "report": ("show", "Write the page of a run anew."),
+    "plot": ("plot", "Draw what a run found, any column by any."),
+    "export": ("show", "Write samples or rows for other programs."),
+    "compare": ("compare", "Compare a run with a later one, or with what was published."),
+    "copy": ("copy_tool", "Copy as the published tool does, measured well."),
+    "certify": ("certify", "Count how often verdicts are wrong, where the truth is known."),
+}
 app = typer.Typer(
     name="lab",
+    cls=Commands,
     help="Experiments: run them, look at them, compare them.",
     epilog=examples("run"),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
 )
-COMMANDS = (
-    ("list", list_, "Show the experiments, and how long they take."),
-    ("run", run.run, "Measure experiments into a folder with a page."),
-    ("replay", run.replay, "Do a run again, by its plan, into a new folder."),
-    ("show", show.show, "Show what a run found on the terminal."),
-    ("report", show.report, "Write the page of a run anew."),
-    ("plot", plot.plot, "Draw what a run found, any column by any."),
-    ("export", show.export, "Write samples or rows for other programs."),
-    ("compare", compare.compare, "Compare a run with a later one, or with what was published."),
-    ("copy", copy_tool.copy, "Copy as the published tool does, measured well."),
-    ("certify", certify.certify, "Count how often verdicts are wrong, where the truth is known."),
-)
-for name, function, text in COMMANDS:
-    app.command(name, short_help=text, epilog=examples(name))(function)
+app.command("list", short_help="Show the experiments, and how long they take.")(list_)
+for name, (_, text) in COMMANDS.items():
+    app.command(name, short_help=text)(_not_loaded)

@@ -3,18 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import altair as alt
+import polars as pl
+import vl_convert
 
 from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, condition, option
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-    from sealift_lab.run.folder import Run
+from sealift_lab.judge.judge import results
+from sealift_lab.measure.storage import write_file
+from sealift_lab.model.results import Origin
+from sealift_lab.run.folder import Run
+from sealift_lab.show.export import rows_frame
 
 
 def _picture_file(text: str) -> Path:
@@ -43,10 +46,6 @@ def plot(
     """
     chosen = dict(each.split("=", 1) for each in where or [])
     with output.in_sentences():
-        import polars as pl
-
-        from sealift_lab.measure.storage import write_file
-
         runs = [output.open_run(folder) for folder in folders]
         frames = [_rows(run, chosen.get("experiment", "")) for run in runs]
         frame = pl.concat(frames, how="diagonal_relaxed")
@@ -67,14 +66,8 @@ def plot(
     echo(str(out))
 
 
-def _rows(run: "Run", experiment: str) -> "pl.DataFrame":
+def _rows(run: Run, experiment: str) -> pl.DataFrame:
     """What was measured, each row with the name of its run's folder."""
-    import polars as pl
-
-    from sealift_lab.judge.judge import results
-    from sealift_lab.model.results import Origin
-    from sealift_lab.show.export import rows_frame
-
     # A column of several experiments may have numbers of one and texts of another.
     named = [each for each in run.plan.experiments if each.name == experiment]
     plan = replace(run.plan, experiments=named or run.plan.experiments)
@@ -85,17 +78,15 @@ def _rows(run: "Run", experiment: str) -> "pl.DataFrame":
     return frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(run.path.resolve().name))
 
 
-def _check_columns(frame: "pl.DataFrame", names: Sequence[str]) -> None:
+def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if name not in frame.columns:
             near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
             raise ValueError(f"no column {name!r}; {near}")
 
 
-def _select(frame: "pl.DataFrame", where: Mapping[str, str]) -> "pl.DataFrame":
+def _select(frame: pl.DataFrame, where: Mapping[str, str]) -> pl.DataFrame:
     """The rows with these values, as people write them: 4KiB is 4096."""
-    import polars as pl
-
     for name, value in where.items():
         column, number = pl.col(name), parse_number(value)
         is_number = number is not None and frame[name].dtype.is_numeric()
@@ -108,7 +99,7 @@ def _select(frame: "pl.DataFrame", where: Mapping[str, str]) -> "pl.DataFrame":
     return frame
 
 
-def _line_columns(frame: "pl.DataFrame", x: str, z: str) -> Iterator[str]:
+def _line_columns(frame: pl.DataFrame, x: str, z: str) -> Iterator[str]:
     """What tells lines apart: z, and other columns where rows would share a place."""
     names = [z] if z else []
     yield from names
@@ -118,16 +109,15 @@ def _line_columns(frame: "pl.DataFrame", x: str, z: str) -> Iterator[str]:
             yield name
 
 
-def _axes(frame: "pl.DataFrame") -> Iterator[str]:
+def _axes(frame: pl.DataFrame) -> Iterator[str]:
     """Run, experiment and the axes: the columns before `origin` that are no places in a plan."""
     yield from ("run", "experiment")
     names = frame.columns
     yield from names[names.index("arm") + 1 : names.index("origin")]
 
 
-def _spec(frame: "pl.DataFrame", names: Sequence[str], x: str, y: str, z: str) -> str:
+def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> str:
     """The Vega-Lite specification: lines along numbers, points at names, each with its interval."""
-    import altair as alt
 
     def line(row: Mapping[str, object]) -> str:
         parts = ((name, row[name]) for name in names)
@@ -160,9 +150,7 @@ def _spec(frame: "pl.DataFrame", names: Sequence[str], x: str, y: str, z: str) -
     return str(chart.to_json())
 
 
-def _scale(column: "pl.Series") -> "alt.Scale":
-    import altair as alt
-
+def _scale(column: pl.Series) -> alt.Scale:
     least, most = float(str(column.min())), float(str(column.max()))
     is_wide = least > 0 and most >= SPREAD * least
     return alt.Scale(type="log") if is_wide else alt.Scale(zero=False)
@@ -170,8 +158,6 @@ def _scale(column: "pl.Series") -> "alt.Scale":
 
 def _encode(spec: str, suffix: str) -> bytes:
     """The picture as a file; needs neither network nor browser."""
-    import vl_convert
-
     match suffix:
         case ".png":
             return vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])

@@ -7,21 +7,31 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
+from sealift_lab.claim.answer import answer, claims
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
+from sealift_lab.cli.show import write_report
+from sealift_lab.experiments import registry
+from sealift_lab.experiments.registry import load
+from sealift_lab.experiments.survey import this_scope
+from sealift_lab.judge.judge import results
+from sealift_lab.measure.plan import make_plan
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.run import PAGE
+from sealift_lab.run import session
+from sealift_lab.run.folder import Run
+from sealift_lab.run.schedule import estimate_s
+from sealift_lab.run.session import Done
+from sealift_lab.show.export import rows_frame
 
-if TYPE_CHECKING:
-    from sealift_lab.model.arm import Cell
-    from sealift_lab.model.experiment import Experiment, Scope
-    from sealift_lab.run.session import Done
-
-    Groups = Sequence[Sequence[Cell]]
+Groups = Sequence[Sequence[Cell]]
 
 Measure = Callable[[Callable[[Path], None]], "Done"]
 """Measures, and calls what it gets with the folder meanwhile and at the end."""
@@ -52,9 +62,6 @@ def run(
     or raised an error and the others were measured, 130 interrupted.
     """
     with output.in_sentences():
-        from sealift_lab.measure.plan import make_plan
-        from sealift_lab.run import session
-
         if resume is not None:
             options = {"--out": out, "--threads": threads, "--seed": seed, "--region": region}
             given = [name for name, value in options.items() if value is not None]
@@ -90,24 +97,15 @@ def replay(
     Experiment files of one's own that the plan names are executed as they stand now.
     """
     with output.in_sentences():
-        from sealift_lab.run import session
-
         command = ("sealift", *sys.argv[1:])
         _finish(lambda page: session.replay(source, out, command=command, after_task=page), as_json)
 
 
 def _finish(measure: Measure, as_json: bool) -> NoReturn:
     """Measures, writes page and summary meanwhile, prints what was found, and ends the program."""
-    from sealift_lab.claim.answer import answer, claims
-    from sealift_lab.cli.show import write_report
-    from sealift_lab.experiments.registry import load
-    from sealift_lab.judge.judge import results
-    from sealift_lab.model.run import PAGE
-    from sealift_lab.run.folder import Run
-    from sealift_lab.show.export import rows_frame
 
     @cache
-    def load_once(file: str) -> "Sequence[Experiment]":
+    def load_once(file: str) -> Sequence[Experiment]:
         # One that can't be loaded now was not measured either, and its page can do without.
         with suppress(ValueError):
             return [load(Path(file))]
@@ -146,16 +144,12 @@ def _select(
     quick: bool,
     threads: Sequence[int],
     region: parse.Region | None,
-) -> "list[tuple[Experiment, Groups]]":
+) -> list[tuple[Experiment, Groups]]:
     """The named experiments with their cells; prints which have none.
 
     Where all are named the most wanted come first: parts of a quick run by weight, then the
     cheapest. A run that has no time for all leaves the last ones out.
     """
-    from sealift_lab.experiments import registry
-    from sealift_lab.experiments.survey import this_scope
-    from sealift_lab.run.schedule import estimate_s
-
     scope = this_scope(quick=quick, threads=threads, memories=(MEMORY,) if region else ())
     is_all = not {*names} - {"all"}
     chosen = []
@@ -175,7 +169,7 @@ def _select(
     if not chosen:
         fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list --try` says why")
 
-    def order(one: "tuple[Experiment, Groups]") -> tuple[bool, float]:
+    def order(one: tuple[Experiment, Groups]) -> tuple[bool, float]:
         if _groups(one[0], replace(scope, quick=True)):
             return False, -one[0].weight
         return True, estimate_s(*one)
@@ -183,7 +177,7 @@ def _select(
     return sorted(chosen, key=order) if is_all else chosen
 
 
-def _groups(experiment: "Experiment", scope: "Scope") -> "Groups":
+def _groups(experiment: Experiment, scope: Scope) -> Groups:
     try:
         return experiment.groups(scope)
     except Exception as error:

@@ -1,21 +1,31 @@
 """`sealift lab show`, `report` and `export`: a run on the terminal, as a page, as a file."""
 
 import sys
+import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+from rich.console import RenderableType
+from rich.text import Text
 
 from sealift.cli.output import echo, eprint, fail
 from sealift.exit_code import ExitCode
+from sealift_lab.claim.answer import answer
+from sealift_lab.claim.claims import finding
+from sealift_lab.claim.declared import encode_declared, plans, published
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import option
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from sealift_lab.model.experiment import Experiment
-    from sealift_lab.model.results import Results
-    from sealift_lab.run.folder import Run
+from sealift_lab.experiments.document_004.tool import format_file, lines_of
+from sealift_lab.judge.judge import results
+from sealift_lab.measure.storage import write_file
+from sealift_lab.model.experiment import Experiment
+from sealift_lab.model.results import Results
+from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY
+from sealift_lab.run.folder import Run
+from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
+from sealift_lab.show.tables import experiment_table
+from sealift_lab.show.terminal import answer_text, findings_text, table_text
 
 
 def show(
@@ -24,20 +34,12 @@ def show(
 ) -> None:
     """Show what a run found: the answer, and a line for each experiment."""
     with output.in_sentences():
-        from sealift_lab.judge.judge import results
-
         run = output.open_run(folder)
         found = results(run)
         output.show(*(_rows(run, found) if rows else _findings(run, found)))
 
 
-def _findings(run: "Run", results: "Mapping[str, Results]") -> "Iterator[RenderableType]":
-    from rich.text import Text
-
-    from sealift_lab.claim.answer import answer
-    from sealift_lab.claim.claims import finding
-    from sealift_lab.claim.declared import plans, published
-    from sealift_lab.show.terminal import answer_text, findings_text
+def _findings(run: Run, results: Mapping[str, Results]) -> Iterator[RenderableType]:
 
     yield answer_text(answer(run, results), (), output.terminal_width())
     yield Text()
@@ -46,12 +48,7 @@ def _findings(run: "Run", results: "Mapping[str, Results]") -> "Iterator[Rendera
     yield findings_text({e.name: finding(e, results[e.name], of[e.name]) for e in plans(run)})
 
 
-def _rows(run: "Run", results: "Mapping[str, Results]") -> "Iterator[RenderableType]":
-    from rich.text import Text
-
-    from sealift_lab.claim.declared import plans
-    from sealift_lab.show.tables import experiment_table
-    from sealift_lab.show.terminal import table_text
+def _rows(run: Run, results: Mapping[str, Results]) -> Iterator[RenderableType]:
 
     for place, each in enumerate(plans(run)):
         found = results[each.name]
@@ -80,15 +77,12 @@ def report(
                 f"{folder / 'summary.csv'} was missing, or not what the samples say, and was "
                 "written anew"
             )
-    if opens:
-        import webbrowser
-
-        if not webbrowser.open(page.resolve().as_uri()):
-            eprint("no browser was found; open the file by hand")
+    if opens and not webbrowser.open(page.resolve().as_uri()):
+        eprint("no browser was found; open the file by hand")
 
 
 def write_report(
-    folder: Path, loaded: "Sequence[Experiment]" = (), place: Path | None = None
+    folder: Path, loaded: Sequence[Experiment] = (), place: Path | None = None
 ) -> tuple[Path, bool]:
     """Writes the page of a run, whole or in part; and its summary where that says something else.
 
@@ -100,11 +94,7 @@ def write_report(
     Returns:
         The page, and whether the summary was written.
     """
-    from sealift_lab.claim.declared import encode_declared
-    from sealift_lab.judge.judge import results
-    from sealift_lab.measure.storage import write_file
-    from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY
-    from sealift_lab.show.export import encode, rows_frame
+    # What draws charts takes half a second to import.
     from sealift_lab.show.page import page
 
     run = output.open_run(folder)
@@ -136,9 +126,6 @@ def export(
     if out is None and kind == "parquet" and sys.stdout.isatty():
         fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
     with output.in_sentences():
-        from sealift_lab.measure.storage import write_file
-        from sealift_lab.show.export import form_of
-
         content = _encode(output.open_run(folder), what, kind or form_of(out))
         if out is None:
             output.show_bytes(content)
@@ -147,13 +134,8 @@ def export(
             echo(str(out))
 
 
-def _encode(run: "Run", what: str, kind: str) -> bytes:
-    from sealift_lab.judge.judge import results
-    from sealift_lab.show.export import encode, rows_frame, samples_frame
-
+def _encode(run: Run, what: str, kind: str) -> bytes:
     if kind == "memcpy_test":
-        from sealift_lab.experiments.document_004.tool import format_file, lines_of
-
         rows = [row for found in results(run).values() for row in found.rows]
         return format_file(lines_of(rows)).encode()
     if what == "samples":

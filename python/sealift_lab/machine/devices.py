@@ -1,8 +1,11 @@
 """Devices of this machine, as a run's folder has them."""
 
+from importlib import import_module
+
 from sealift.cli.devices import split_specs, states
-from sealift_lab import _lab
 from sealift_lab.model.run import DeviceState
+
+_lab = import_module("sealift_lab._lab")
 
 
 def look() -> list[DeviceState]:

@@ -8,6 +8,7 @@ import pytest
 from tests.lab.cli.commands import invoke, refused
 
 from sealift.exit_code import ExitCode
+from sealift_lab.cli import copy_tool
 from sealift_lab.experiments.document_004 import tool
 from sealift_lab.model.arm import WrongResultError
 
@@ -51,7 +52,7 @@ def test_what_was_measured_before_a_wrong_result_is_written(
         yield from islice(run_tool(settings, number), 1)
         raise WrongResultError("glibc: byte 3 of a copy is not its source's")
 
-    monkeypatch.setattr(tool, "run_tool", wrong_at_the_second)
+    monkeypatch.setattr(copy_tool, "run_tool", wrong_at_the_second)
     file = tmp_path / "copies.csv"
     done = invoke("lab", "copy", "0", "-n", "1", "-r", "2", "--csv", file)
     assert done.exit_code == ExitCode.WRONG_RESULT
