@@ -88,8 +88,8 @@ def _method(run: Run, results: Mapping[str, Results]) -> str:
     if not rows:
         return ""
     text = METHOD.format(
-        blocks=_span({row.blocks for row in rows}),
-        processes=_span({row.processes for row in rows}),
+        blocks=_span("block", {row.blocks for row in rows}),
+        processes=_span("process", {row.processes for row in rows}),
     )
     if pairs := gauge(run.samples):
         shares = {n: format_percent(getattr(pairs, n)) for n in ("noise", "clean_share")}
@@ -97,9 +97,10 @@ def _method(run: Run, results: Mapping[str, Results]) -> str:
     return text
 
 
-def _span(numbers: set[int]) -> str:
+def _span(noun: str, numbers: set[int]) -> str:
     low, high = min(numbers), max(numbers)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    plural = "" if high == 1 else "es" if noun.endswith("s") else "s"
+    return f"{low:,}{'' if low == high else f' to {high:,}'} {noun}{plural}"
 
 
 def _fact_text(fact: Fact) -> str:
@@ -136,7 +137,7 @@ def _sensors(run: Run) -> Iterator[Mapping[str, str]]:
 
 TEMPLATE = "page.html.j2"
 METHOD = (
-    "{blocks} blocks in {processes} processes for each row. Times are medians; ratios are "
+    "{blocks} in {processes} for each row. Times are medians; ratios are "
     "Hodges–Lehmann estimates of paired blocks. Brackets are 95 % intervals, the wider of one over "
     "blocks and one over processes; a verdict stands on 99 %. A difference under 2.5 % is none."
 )
