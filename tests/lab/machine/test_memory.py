@@ -58,12 +58,6 @@ def test_messages_are_counted_for_every_thread_and_once_more_while_they_are_made
     assert gcm_bytes(work, threads=1, batch=1_000) == 2 * copy - 1_024
 
 
-def test_many_small_batches_are_counted_for_what_each_takes_beside_its_messages() -> None:
-    work = of_size(16, ONE_KEY, SEAL_ONLY, messages=1_000)
-    alone, together = (gcm_bytes(work, threads=3, batch=batch) for batch in (1, 1_000))
-    assert alone - together == 3 * 999 * 1_024
-
-
 def test_sessions_are_counted_twice_because_they_are_renewed() -> None:
     many = KeyRegime(Keys.SESSIONS, 1_000_000)
 

@@ -140,12 +140,6 @@ def test_a_file_in_another_form_gives_a_reason(
     assert reason in str(fact.reason)
 
 
-def test_a_fan_that_is_not_there_is_a_reason(root: Path) -> None:
-    for each in (root / "sys/class/hwmon/hwmon2").glob("fan*"):
-        each.unlink()
-    assert "has a fan" in str(Sensors(root).look()["fan_rpm"].reason)
-
-
 def test_sensors_are_sampled_until_the_end_of_the_block(root: Path) -> None:
     stored: list[tuple[float, Mapping[str, float]]] = []
     thrice = threading.Event()

@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 
 from sealift_lab.measure.crypto import (
-    LARGE_SIZES,
     LOAD,
-    MANY_KEYS,
-    SIZES,
     Load,
     Work,
-    batch_for,
     crypto_arm,
     crypto_cells,
     legend_of,
@@ -72,10 +68,6 @@ def test_messages_are_whole_batches_and_as_many_as_sessions(
     assert messages_for(size_bytes, batch, regime) == messages
 
 
-def test_large_messages_are_handed_over_few_at_once() -> None:
-    assert [batch_for(size) for size in (16, 16_384, *LARGE_SIZES)] == [1_024, 1_024, 16, 1]
-
-
 def test_a_cell_that_was_written_and_read_has_the_messages_of_its_work() -> None:
     mix = Mix(50, 25, 25)
     work = sized(1_024, sessions(50_000), mix, 256)
@@ -127,15 +119,6 @@ def test_a_mix_that_is_no_per_cent_keeps_its_weights() -> None:
     assert work.mix == "1/2/4"
     operations = Counter(workload_of(cell_of(work), seed=1).columns()["operation"])
     assert operations[1] / operations[0] == pytest.approx(2, rel=1e-3)
-
-
-def test_every_work_runs_at_every_thread_count_on_every_device() -> None:
-    works = [sized(size, MANY_KEYS) for size in SIZES]
-    cells = list(crypto_cells(works, devices=("library", "cpu"), threads=(1, 2), batch=512))
-    assert len(cells) == len(SIZES) * 4
-    assert {(cell["device"], cell["threads"], cell["batch"]) for cell in cells} == {
-        (device, threads, 512) for device in ("library", "cpu") for threads in (1, 2)
-    }
 
 
 def test_a_cell_says_whether_its_threads_share_cores() -> None:

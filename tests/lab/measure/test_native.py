@@ -1,6 +1,5 @@
 """The native arms, as experiments make them."""
 
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -81,29 +80,6 @@ def test_a_report_has_the_role_and_what_the_arm_was_checked_against(
         arm.sample(0.001)
         timed = "messages_checked_while_timed"
         assert (int(arm.report()[timed]) > int(before[timed])) == (role != "null")
-
-
-def test_failing_opens_are_counted_as_they_were_planned() -> None:
-    arm = small("library")
-    whole(arm)
-    before = arm.report()
-    sample = arm.sample(0.005)
-    after = arm.report()
-    for name, count in (
-        ("messages_worked", sample.operations),
-        ("failures_planned", sample.operations // 4),
-        ("failures_found", sample.operations // 4),
-    ):
-        assert int(after[name]) - int(before[name]) == count
-
-
-def test_threads_keep_to_cores_of_their_own_and_the_caller_gets_its_own_back() -> None:
-    mine = os.sched_getaffinity(0)
-    arm = small("library", threads=len(mine))
-    arm.sample(0.002)
-    assert {int(core) for core in str(arm.report()["cores"]).split("+")} == mine
-    assert os.sched_getaffinity(0) == mine
-    assert small("library", threads=len(mine) + 1).report()["cores"] == "any"
 
 
 def test_a_device_that_is_none_is_an_error_with_the_nearest_name() -> None:

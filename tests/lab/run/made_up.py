@@ -1,13 +1,23 @@
 """Run folders that no machine measured, as tests need them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sealift_lab.measure.storage import Journal, create
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart
-from sealift_lab.model.run import SAMPLES, SCHEMA, Fact, Plan, PlannedExperiment, Surroundings
+from sealift_lab.model.run import (
+    SAMPLES,
+    SCHEMA,
+    Fact,
+    Plan,
+    PlannedExperiment,
+    ReportLine,
+    SampleLine,
+    Surroundings,
+)
 
 MACHINE = Surroundings(
     facts={
@@ -60,22 +70,9 @@ def folder(path: Path, of: Plan | None = None) -> Path:
 
 def line(arm: int, *, again: bool = False, **changes: Any) -> dict[str, Any]:
     """A line of samples.jsonl."""
-    fields = {
-        "experiment": "by-size",
-        "group": 0,
-        "arm": arm,
-        "again": again,
-        "restart": 0,
-        "block": 0,
-        "ns": 1_000_000 + 1_000 * arm,
-        "operations": 1_000,
-        "bytes": 16_000,
-        "involuntary_switches": 0,
-        "cpu_share": 1.0,
-        "steal_ns": 0,
-        "clock_ghz": None,
-    }
-    return fields | changes
+    ns = 1_000_000 + 1_000 * arm
+    sample = SampleLine("by-size", 0, arm, again, 0, 0, ns, 1_000, 16_000, 0, 1.0, 0)
+    return asdict(sample) | changes
 
 
 def block(group: int, number: int, arms: Sequence[int] = (0, 1), **changes: Any) -> list[Any]:
@@ -86,17 +83,7 @@ def block(group: int, number: int, arms: Sequence[int] = (0, 1), **changes: Any)
 
 def report(arm: int, **changes: Any) -> dict[str, Any]:
     """A line of verify.jsonl."""
-    fields = {
-        "experiment": "by-size",
-        "group": 0,
-        "arm": arm,
-        "restart": 0,
-        "facts": {},
-        "skipped": "",
-        "wrong": "",
-        "may_pass": False,
-    }
-    return fields | changes
+    return asdict(ReportLine("by-size", 0, arm, 0, {})) | changes
 
 
 def add(path: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> None:

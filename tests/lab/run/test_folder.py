@@ -140,16 +140,6 @@ def test_a_line_that_does_not_fit_is_named(folder: Path, change: dict[str, Any],
     assert "cut the file before this line" in str(caught.value)
 
 
-def test_a_line_that_lacks_something_or_is_no_object_is_named(folder: Path) -> None:
-    lacking = made.line(0)
-    del lacking["ns"]
-    texts = (json.dumps(lacking), "[]", "{oh", '{"ns": NaN}', "[" * 100_000, "\udcff", "", "  ")
-    for text in texts:
-        (folder / names.SAMPLES).write_bytes(f"{text}\n".encode(errors="surrogateescape"))
-        with pytest.raises(FolderError, match=r"samples\.jsonl, line 1: ."):
-            _ = Run(folder).samples
-
-
 @pytest.mark.parametrize(
     ("lines", "text"),
     [
@@ -222,12 +212,6 @@ def test_a_plan_that_is_none_says_why(
     with pytest.raises(FolderError, match=text) as caught:
         _ = Run(folder).plan
     assert names.PLAN in str(caught.value)
-
-
-def test_an_experiment_stands_once_in_a_plan(tmp_path: Path) -> None:
-    folder = made.folder(tmp_path / "run", made.plan(made.planned(), made.planned()))
-    with pytest.raises(FolderError, match="'by-size' stands twice"):
-        _ = Run(folder).plan
 
 
 def test_endings_come_back_and_unknown_ones_are_named(folder: Path) -> None:
