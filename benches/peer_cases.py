@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sealift_lab.experiments.document_003.messages import logged_workload, stated_workload
+from sealift_lab.model.arm import Value
 from sealift_lab.model.units import format_bytes
-from sealift_lab.model.values import Value
 from sealift_lab.model.workload import (
     FRESH_KEYS,
     ONE_KEY,

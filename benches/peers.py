@@ -40,11 +40,17 @@ from typing import Any
 import sealift
 from peer_cases import Case, cases
 from sealift.exit_code import ExitCode
-from sealift_lab.claim.findings import finding
+from sealift_lab.claim.claims import finding
 from sealift_lab.experiments.device_names import NAMES
 from sealift_lab.judge.judge import results
 from sealift_lab.machine.facts import describe
-from sealift_lab.measure.journal import Journal, NotWrittenError
+from sealift_lab.measure.storage import (
+    Journal,
+    NotWrittenError,
+    create,
+    hold_new,
+    write_ending,
+)
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.run import (
     REPORTS,
@@ -59,9 +65,7 @@ from sealift_lab.model.run import (
     Surroundings,
 )
 from sealift_lab.model.workload import Keys, Operation, Workload
-from sealift_lab.run.errors import FolderError
 from sealift_lab.run.folder import Run
-from sealift_lab.run.writing import create, hold_new, write_ending
 
 
 def main() -> int:
@@ -78,7 +82,7 @@ def main() -> int:
     except NotWrittenError as error:
         print(f"peers: {error}", file=sys.stderr)
         return ExitCode.NOT_WRITTEN
-    except (FolderError, ValueError) as error:
+    except ValueError as error:
         print(f"peers: {error}", file=sys.stderr)
         return ExitCode.USAGE
     run = Run(arguments.out)
@@ -89,7 +93,7 @@ def main() -> int:
 
 def message_lines(workload: Workload) -> Iterator[str]:
     """The lines that the command reads: those that are alike and follow each other are one."""
-    every = zip(*vars(workload.columns()).values(), strict=True)
+    every = zip(*workload.columns().values(), strict=True)
     for (operation, *lengths), alike in groupby(every):
         word = Operation(operation).name.lower()
         yield " ".join(map(str, (word, *lengths, sum(1 for _ in alike))))

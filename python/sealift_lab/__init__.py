@@ -6,10 +6,18 @@ those for users' work. Objects of the two don't mix.
 
 from sealift_lab._lab import Card, Engine, cards, rehearse
 from sealift_lab.measure.timed import timed
+from sealift_lab.model.arm import (
+    Arm,
+    Cell,
+    Computed,
+    Context,
+    Sample,
+    Skip,
+    Value,
+    WrongResultError,
+)
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
 from sealift_lab.model.results import Origin
-from sealift_lab.model.sample import Arm, Computed, Context, Sample, Skip, WrongResultError
-from sealift_lab.model.values import Cell, Value
 
 __all__ = [
     "Arm",

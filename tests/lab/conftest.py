@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.run import (
     SCHEMA,
@@ -20,7 +21,6 @@ from sealift_lab.model.run import (
     SampleLine,
     Surroundings,
 )
-from sealift_lab.model.values import Cell
 from sealift_lab.run.folder import Run
 
 NAME = "made-up"

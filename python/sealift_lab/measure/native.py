@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class NativeArm:
-    """An arm whose loop is native; implements `model.sample.Arm`."""
+    """An arm whose loop is native; implements `model.arm.Arm`."""
 
     def __init__(self, arm: _lab.Arm) -> None:
         """Takes over a native arm."""

@@ -1,3 +1,0 @@
-"""Now `results`."""  # ruff: noqa: F401, F403
-
-from sealift_lab.model.results import *

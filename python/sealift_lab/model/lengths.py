@@ -1,3 +1,0 @@
-"""Now `workload`."""  # ruff: noqa: F401, F403
-
-from sealift_lab.model.workload import *
