@@ -204,12 +204,12 @@ def _over_all(found: Answer, works: Sequence[_Work]) -> Answer:
 
 def _counted(run: Run, results: Mapping[str, Results]) -> str:
     """What may be said where nothing was measured: how many figures a model reproduces."""
+    if any(not row.wrong for each in results.values() for row in each.rows):
+        return "Measured on devices for tests only"
     pairs, _ = published(run, results)
     if outcomes := [outcome(claim) for _, claim in pairs if claim.ledger is Ledger.MODELLED]:
         reproduced = outcomes.count(Outcome.REPRODUCED)
         return f"{reproduced} of {len(outcomes)} published figures reproduced by a model"
-    if any(not row.wrong for each in results.values() for row in each.rows):
-        return "Measured on devices for tests only"
     is_computed = any(not planned.is_timed for planned in run.plan.experiments)
     return "Computed, not measured" if is_computed else "Nothing was measured"
 
