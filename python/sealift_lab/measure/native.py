@@ -16,7 +16,7 @@ from sealift.errors import DeviceError, LimitError
 from sealift_lab import _lab
 from sealift_lab._lab import effective_clock_ghz as effective_clock_ghz
 from sealift_lab._lab import stream_source as stream_source
-from sealift_lab.machine.memory import check_memory
+from sealift_lab.machine.facts import check_memory
 from sealift_lab.model.arm import Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.workload import Keys, Workload
 
@@ -31,11 +31,7 @@ class NativeArm:
         self._arm = arm
 
     def sample(self, seconds: float) -> Sample:
-        """Runs for about `seconds`; Ctrl-C is noticed within a tenth of a second.
-
-        Raises:
-            WrongResultError: If something was computed wrong.
-        """
+        """Runs for about `seconds`; Ctrl-C is noticed within a tenth of a second."""
         try:
             return Sample(*self._arm.sample(seconds))
         except _lab.WrongResultError as error:
@@ -99,8 +95,8 @@ def contended(
 ) -> NativeArm:
     """AES-128 over texts in memory beside threads that read memory.
 
-    Its report counts bytes and nanoseconds of the streams, and the same of as many threads in all
-    that did nothing but read before: one over the other is the share that was reached.
+    Its report counts what these read, and what as many threads in all read before, doing nothing
+    else: one over the other is the share that was reached.
     """
     request = {"cipher": cipher, "threads": threads, "text_bytes": text_bytes, **stream}
     # The texts and ciphertexts, and a chunk that is compared; or the buffers of the ceiling.
@@ -134,10 +130,7 @@ def published_copy(
 def exchange_frames(
     way: str, pattern: str, *, frame_bytes: int, batch: int, context: Context
 ) -> NativeArm:
-    """Frames exchanged with another process, which is started for it and ended with it.
-
-    Both processes keep to a core of their own where there are two.
-    """
+    """Frames exchanged with another process, which is started for it and ended with it."""
     # Regions, texts and patterns of both: half a mebibyte of frames each way, or four hands of
     # them, beside an interpreter with the engine.
     hands_bytes = 4 * frame_bytes * batch
@@ -151,10 +144,7 @@ def exchange_frames(
 
 
 def offload(cipher: str, way: str, *, context: Context, **counts: int) -> NativeArm:
-    """Clients that hand batches over to worker threads on cores of their own, as to cards.
-
-    After each sample every client compares its last batch with another library's result.
-    """
+    """Clients that hand batches over to worker threads on cores of their own, as to cards."""
     # Texts of clients, what must come of them, and results.
     message_bytes = 4 * (counts["message_bytes"] + BYTES_BESIDE_TEXT)
     request = {"cipher": cipher, "way": way, "seed": context.seed, **counts}
@@ -199,11 +189,7 @@ def multiprocessors(device: str) -> int:
 
 
 def check_region(path: Path, offset: int, length: int) -> None:
-    """Checks that a region is there, page-aligned and long enough; touches nothing of it.
-
-    Raises:
-        ValueError: If it is not, with the reason.
-    """
+    """Raises ValueError if a region is not there, not of whole pages, or not long enough."""
     try:
         _lab.check_region(path, offset, length)
     except (_lab.NotMeasurableError, OverflowError) as error:

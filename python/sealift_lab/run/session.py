@@ -401,13 +401,11 @@ class _Session:
         """Whether something was written; an error is reported, and ends nothing."""
         try:
             write()
-        except NotWrittenError as error:
-            self._progress.say(str(error))
         except Exception as error:
-            self._progress.say(f"the {what} was not written: {type(error).__name__}: {error}")
-        else:
-            return True
-        return False
+            why = f"the {what} was not written: {type(error).__name__}: {error}"
+            self._progress.say(str(error) if isinstance(error, NotWrittenError) else why)
+            return False
+        return True
 
 
 SHOW_EVERY_S = 10.0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.machine.memory import check_memory, free_bytes
+from sealift_lab.machine.facts import check_memory, free_bytes
 from sealift_lab.measure.native import gcm_bytes
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, KeyRegime, Keys, of_size
