@@ -32,13 +32,14 @@ from sealift_lab.measure.plan import make_plan
 from sealift_lab.model.arm import fits
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import PAGE
-from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, KeyRegime, Lengths, Mix
+from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, Lengths, Mix
 from sealift_lab.run import session
 from sealift_lab.run.folder import Run
 from sealift_lab.run.schedule import estimate_s
 from sealift_lab.show.export import encode, rows_frame
 
 EXAMPLES = examples("advise")
+Several = Sequence[Any] | None
 Given = Mapping[str, Any]
 """The options that were given, with their values."""
 
@@ -62,19 +63,13 @@ def advise(
     cards: Annotated[list[str] | None, _option("--device", "CARD")] = None,
     core_price: Annotated[float | None, _option("--core-price", "PRICE", parse.price)] = None,
     workload: Annotated[str, _option("--workload", f"[{'|'.join(WORKLOADS)}]", WORKLOAD)] = PLAIN,
-    sizes: Annotated[Sequence[int] | None, _option("--sizes", "LIST", parse.sizes)] = None,
-    keys: Annotated[
-        Sequence[KeyRegime] | None, _option("--keys", "LIST", parse.key_regimes)
-    ] = None,
+    sizes: Annotated[Several, _option("--sizes", "LIST", parse.sizes)] = None,
+    keys: Annotated[Several, _option("--keys", "LIST", parse.key_regimes)] = None,
     mix: Annotated[Mix | None, _option("--mix", "MIX", Mix.parse)] = None,
     key_bits: Annotated[int | None, _option("--key-bits", "BITS", parse.key_bits)] = None,
-    threads: Annotated[
-        Sequence[int] | None, _option("--threads", "LIST", parse.thread_counts)
-    ] = None,
+    threads: Annotated[Several, _option("--threads", "LIST", parse.thread_counts)] = None,
     batch: Annotated[int | None, _option("--batch", "N", MESSAGES)] = None,
-    devices: Annotated[
-        Sequence[str] | None, _option("--devices", "LIST", hardware.parse_devices)
-    ] = None,
+    devices: Annotated[Several, _option("--devices", "LIST", hardware.parse_devices)] = None,
     budget: Annotated[float | None, _option("--seconds --budget", "TIME", parse.seconds)] = None,
     quick: Annotated[bool, _option("--quick")] = False,
     seed: Annotated[int | None, _option("--seed", "N", parse.seed)] = None,

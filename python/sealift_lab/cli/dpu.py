@@ -21,7 +21,7 @@ from sealift_lab._lab import (
 )
 from sealift_lab.cli import dpu_program, output, parse
 from sealift_lab.cli.parse import argument, count, examples, option
-from sealift_lab.machine.memory import check_memory
+from sealift_lab.machine.facts import check_memory
 from sealift_lab.measure.storage import write_file
 from sealift_lab.model.units import format_measure, format_percent
 

@@ -15,7 +15,8 @@ from sealift.cli import output
 from sealift.cli.output import ESCAPES, echo, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.cli.parse import argument, folder, option
-from sealift_lab.model.arm import Value
+from sealift_lab.measure.storage import NotWrittenError
+from sealift_lab.model.arm import Skip, Value, WrongResultError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,16 +40,7 @@ def form(*, as_csv: bool, as_json: bool) -> str:
 
 def in_sentences() -> AbstractContextManager[None]:
     """Turns an error inside into one sentence on standard error and its exit code."""
-    from sealift_lab.measure.storage import NotWrittenError
-    from sealift_lab.model.arm import Skip, WrongResultError
-
-    return output.in_sentences(
-        {
-            WrongResultError: ExitCode.WRONG_RESULT,
-            NotWrittenError: ExitCode.NOT_WRITTEN,
-            Skip: ExitCode.NOTHING_RAN,
-        }
-    )
+    return output.in_sentences(CODES)
 
 
 def open_run(path: Path) -> "Run":
@@ -142,3 +134,8 @@ def terminal_width() -> int:
 
 
 WIDTH, WIDTH_MAX = 80, 10_000
+CODES = {
+    WrongResultError: ExitCode.WRONG_RESULT,
+    NotWrittenError: ExitCode.NOT_WRITTEN,
+    Skip: ExitCode.NOTHING_RAN,
+}
