@@ -100,10 +100,12 @@ def read_state(run: "Run") -> State:
 
     computed = {each.name for each in plan.experiments if not each.is_timed}
     facts = {line.experiment for line in run.reports if line.facts}
+    # Devices that are for tests only answer no question.
+    real = {line.experiment for line in run.reports if line.facts.get("role", "real") == "real"}
     return State(
         groups={e.name: [state(e, n) for n in range(len(e.groups))] for e in plan.experiments},
         processes={name: process + 1 for name, process in sorted(last)},
-        results=frozenset({name for name, _ in run.blocks} | facts & computed),
+        results=frozenset(({name for name, _ in run.blocks} | facts & computed) - (facts - real)),
         is_wrong=any(line.wrong for line in run.reports),
     )
 
