@@ -12,12 +12,11 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from sealift.errors import SealiftError
 from sealift.exit_code import ExitCode
@@ -72,9 +71,6 @@ class _Session:
     def __init__(self, folder: Path, lock: int, plan: Plan) -> None:
         self._folder, self._lock, self._plan = folder, lock, plan
         self._parent = Parent(folder, _say, datetime.fromisoformat(plan.created).timestamp())
-        # Arms that are not run again, by experiment and group.
-        self._excluded: set[tuple[str, int, int]] = set()
-        self._raised: list[str] = []
         self._is_wrong = self._has_results = False
 
     def run(self) -> int:
@@ -107,8 +103,10 @@ class _Session:
             parent=os.getpid(),
             lock=self._lock,
         )
-        for event in self._parent.events(job):
-            self._handle(planned, event or {})
+        for event in self._parent.events(job, planned):
+            kind = (event or {}).get("event")
+            self._is_wrong |= kind == "wrong"
+            self._has_results |= kind == ("block" if planned.is_timed else "preparing")
 
     def _groups(self, planned: PlannedExperiment) -> Iterator[GroupJob]:
         blocks: Counter[int] = Counter()
@@ -121,36 +119,17 @@ class _Session:
                         references[group] = min(arm, references.get(group, arm))
                     blocks[group] += sample["again"]
         for group, cells in enumerate(planned.groups):
-            key, reference = (planned.name, group), references.get(group)
-            arms = [arm for arm in range(len(cells)) if (*key, arm) not in self._excluded]
+            reference, out = references.get(group), self._parent.excluded
+            arms = [arm for arm in range(len(cells)) if (planned.name, group, arm) not in out]
             if arms and (reference is None or reference in arms):
                 yield GroupJob(group, arms, blocks[group], planned.blocks, reference)
 
-    def _handle(self, planned: PlannedExperiment, event: Mapping[str, Any]) -> None:
-        match event:
-            case {"event": "preparing"}:
-                self._has_results |= not planned.is_timed
-            case {"event": "block"}:
-                self._has_results = True
-            case {"event": "skipped" | "wrong" as kind, "group": group, "arm": arm, "text": text}:
-                cell = planned.groups[group][arm]
-                values = ", ".join(f"{name}={value}" for name, value in cell.items())
-                is_wrong, again = kind == "wrong", event.get("again")
-                sentence = f"{planned.name}, {values}: {'computed wrong: ' * is_wrong}{text}"
-                self._is_wrong |= is_wrong
-                if not again:
-                    self._excluded.add((planned.name, group, arm))
-                if again == "failed":
-                    self._raised.append(sentence)
-                self._parent.say(sentence)
-
     def _ending(self) -> tuple[Ending, int]:
         parent = self._parent
-        if parent.not_written:
-            return Ending("not written", parent.not_written), ExitCode.NOT_WRITTEN
-        if parent.signal:
-            return Ending("interrupted", f"{parent.signal} came"), ExitCode.INTERRUPTED
-        if failed := [*parent.failures, *self._raised]:
+        if ending := parent.ending:
+            is_signal = ending.ending == "interrupted"
+            return ending, ExitCode.INTERRUPTED if is_signal else ExitCode.NOT_WRITTEN
+        if failed := [*parent.failures, *parent.raised.values()]:
             return Ending("failed", failed[0]), ExitCode.PART_FAILED
         code = ExitCode.WRONG_RESULT if self._is_wrong else 0
         return Ending("complete"), code if self._has_results else ExitCode.NOTHING_RAN

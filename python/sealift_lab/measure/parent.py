@@ -14,10 +14,13 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from sealift_lab.machine.sensors import Sensors, sampling
-from sealift_lab.measure.bench import COMMAND, Job
-from sealift_lab.measure.loop import Ending
+from sealift_lab.measure.bench import COMMAND, Again, Job
 from sealift_lab.measure.storage import Journal, NotWrittenError, mend
-from sealift_lab.model.run import NOTES, SENSORS
+from sealift_lab.model.run import NOTES, SENSORS, Ending, PlannedExperiment
+
+Event = Mapping[str, Any]
+Arm = tuple[str, int, int]
+"""An experiment, a group of it, and the place of an arm there."""
 
 
 class Parent:
@@ -30,6 +33,9 @@ class Parent:
         has_failed: Whether the last process ended before its work was done.
         has_hung: Whether it was given up.
         failures: Of processes, in sentences.
+        raised: Arms that raised something and were not measured since, and what.
+        absent: Arms that may be there another time.
+        excluded: Arms that are not there, or computed something wrong.
         known: Sentences that were said; they are said once.
     """
 
@@ -40,6 +46,9 @@ class Parent:
         self.signal = self.not_written = ""
         self.is_ending = self.has_hung = self.has_failed = False
         self.failures: list[str] = []
+        self.raised: dict[Arm, str] = {}
+        self.absent: set[Arm] = set()
+        self.excluded: set[Arm] = set()
         self.known: set[str] = set()
 
     @contextmanager
@@ -66,7 +75,16 @@ class Parent:
         except NotWrittenError as error:
             self.not_written = str(error)
 
-    def events(self, job: Job) -> Generator[Mapping[str, Any] | None, None, None]:
+    @property
+    def ending(self) -> Ending | None:
+        """How the run ended, if it was not by itself."""
+        if self.not_written:
+            return Ending("not written", self.not_written)
+        return Ending("interrupted", f"{self.signal} came") if self.signal else None
+
+    def events(
+        self, job: Job, planned: PlannedExperiment
+    ) -> Generator[Mapping[str, Any] | None, None, None]:
         """Has a job done; gives events of the process, and None twice a second without any.
 
         What its end says of the run is handled here, and what it left half-written is cut off.
@@ -78,7 +96,7 @@ class Parent:
             if self.is_ending:
                 child.stop()
             for event in child.events():
-                self._handle_event(job, event or {})
+                self._handle_event(job, planned, event or {})
                 yield event
         finally:
             self._child = None
@@ -130,14 +148,35 @@ class Parent:
         self.signal = signal.Signals(number).name
         self.request_end()
 
-    def _handle_event(self, job: Job, event: Mapping[str, Any]) -> None:
+    def _handle_event(self, job: Job, planned: PlannedExperiment, event: Mapping[str, Any]) -> None:
         match event:
+            case {"event": "block", "group": group, "ns_per_operation": times}:
+                for arm in times:
+                    self.raised.pop((planned.name, group, int(arm)), None)
+            case {"event": "skipped" | "wrong" as kind, "group": group, "arm": arm, "text": text}:
+                wrong = "computed wrong: " if kind == "wrong" else ""
+                compared = planned.groups[group][arm][planned.compare]
+                sentence, at = (
+                    f"{planned.name}, {compared}: {wrong}{text}",
+                    (planned.name, group, arm),
+                )
+                match event.get("again"):
+                    case Again.FAILED:
+                        self.raised[at] = sentence
+                    case Again.TRANSIENT:
+                        self.absent.add(at)
+                    case Again.NO_TIME:
+                        # Said of all at the end.
+                        return
+                    case _:
+                        self.excluded.add(at)
+                self.say(sentence)
             case {"event": "failed" | "note", "text": text}:
                 self.fail(f"{job.experiment}: {text}")
             case {"event": "not written", "text": text}:
                 self.not_written = text
                 self.request_end()
-            case {"event": "ending", "ending": Ending.INTERRUPTED}:
+            case {"event": "ending", "ending": "interrupted"}:
                 if not self.is_ending and not self.has_hung:
                     self.fail(f"{job.experiment}: its process was interrupted from outside")
 

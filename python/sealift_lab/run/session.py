@@ -16,7 +16,7 @@ from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import narrow, results
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import surroundings
-from sealift_lab.measure.bench import Again, GroupJob, Job
+from sealift_lab.measure.bench import GroupJob, Job
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.storage import (
@@ -181,10 +181,6 @@ class _Session:
         self._schedule = Schedule(run.plan, self._pace)
         self._state = read_state(run)
         self._narrow = {each.name: self._judged(run, each.name) for each in run.plan.experiments}
-        # Arms that raised something and were not measured since, and what; groups with arms that
-        # may be there another time.
-        self._raised: dict[tuple[str, int, int], str] = {}
-        self._absent: set[tuple[str, int]] = set()
         self._shown_s, self._show_every_s, self._closing_s = time.monotonic(), SHOW_EVERY_S, 0.0
 
     def measure(self, notes: Sequence[str]) -> None:
@@ -239,18 +235,17 @@ class _Session:
         return Done(self._path, ending, code)
 
     def _ending(self) -> Ending:
-        if self.parent.not_written:
-            return Ending("not written", self.parent.not_written)
-        if self.parent.signal:
-            return Ending("interrupted", f"{self.parent.signal} came")
+        if self.parent.ending:
+            return self.parent.ending
         # Not what lacks blocks only because nothing of it is here now.
+        absent = {(name, group) for name, group, _ in self.parent.absent}
         lacks = any(
-            each.lacking and (each.blocks or (name, each.group) not in self._absent)
+            each.lacking and (each.blocks or (name, each.group) not in absent)
             for name, groups in self._state.groups.items()
             for each in groups
         )
         # Other arms of a group may have their blocks: one that only raised has failed all the same.
-        failed = [*(self.parent.failures if lacks else ()), *self._raised.values()]
+        failed = [*(self.parent.failures if lacks else ()), *self.parent.raised.values()]
         if failed:
             return Ending("failed", "; ".join(dict.fromkeys(failed)))
         return Ending("time was up", self._too_short()) if lacks else Ending("complete")
@@ -295,12 +290,12 @@ class _Session:
         heard_s = time.monotonic()
         silence_s = HANG_S if self.budget_s else ENDLESS_HANG_S
         due_s = job.latest_s if self.budget_s else job.until_s
-        with closing(self.parent.events(job)) as events:
+        with closing(self.parent.events(job, step.experiment)) as events:
             for event in events:
                 now_s = time.monotonic()
                 if event is not None:
                     heard_s = now_s
-                    self._handle(step, event)
+                    self._handle(event)
                 elif not self.parent.has_hung and now_s > max(due_s, heard_s) + silence_s:
                     self.parent.give_up(
                         f"{job.experiment}: process {job.process} gave no sign for "
@@ -329,8 +324,7 @@ class _Session:
             lock=self._lock,
         )
 
-    def _handle(self, step: Step, event: Mapping[str, Any]) -> None:
-        name = step.experiment.name
+    def _handle(self, event: Mapping[str, Any]) -> None:
         match event:
             case {"event": "preparing", "cell": cell}:
                 self._progress.prepare(cell)
@@ -338,21 +332,7 @@ class _Session:
                 self._pace.prepared()
             case {"event": "block", "group": group, "ns_per_operation": times}:
                 self._pace.block(group, len(times) + 1)
-                for arm in times:
-                    self._raised.pop((name, group, int(arm)), None)
                 self._progress.block(group, {int(arm): ns for arm, ns in times.items()})
-            case {"event": "skipped" | "wrong" as kind, "group": group, "arm": arm, "text": text}:
-                compared = step.experiment.groups[group][arm][step.experiment.compare]
-                wrong = "computed wrong: " if kind == "wrong" else ""
-                sentence = f"{name}, {compared}: {wrong}{text}"
-                again = event.get("again")
-                if again == Again.FAILED:
-                    self._raised[name, group, arm] = sentence
-                elif again == Again.TRANSIENT:
-                    self._absent.add((name, group))
-                # What no process had time for is said at the end.
-                if again != Again.NO_TIME:
-                    self.parent.say(sentence)
 
     def _take_stock(self, step: Step) -> None:
         """What a process has added; what gave nothing or failed is tried once more."""

@@ -76,7 +76,7 @@ def test_a_killed_process_is_noted_and_the_next_one_goes_on(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("who", "code", "text"),
     [
-        (("absent",), ExitCode.NOTHING_RAN, "who=absent: not on this machine; plug it in"),
+        (("absent",), ExitCode.NOTHING_RAN, "waiting, absent: not on this machine; plug it in"),
         (("first", "wrong later"), ExitCode.WRONG_RESULT, "computed wrong: tag 7 is wrong"),
         (("first", "raises always"), ExitCode.PART_FAILED, "failed: KeyError: 'nothing there'"),
         (
