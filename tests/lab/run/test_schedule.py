@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -14,7 +14,8 @@ from sealift_lab.measure.loop import Block, GroupTask, Task, measure
 from sealift_lab.model.arm import Sample, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.results import Origin
-from sealift_lab.model.run import Plan, PlannedExperiment
+from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
+from sealift_lab.run.folder import Run
 from sealift_lab.run.schedule import (
     PROCESSES_MOST,
     SHORT_S,
@@ -23,6 +24,7 @@ from sealift_lab.run.schedule import (
     Schedule,
     State,
     Step,
+    read_state,
 )
 
 
@@ -283,3 +285,10 @@ def _with(state: State, name: str, groups: Sequence[GroupState]) -> State:
     new = {each.group: each for each in groups}
     changed = [new.get(each.group, each) for each in state.groups[name]]
     return replace(state, groups={**state.groups, name: changed})
+
+
+@pytest.mark.parametrize("role", ["real", "test only"])
+def test_devices_for_tests_only_answer_no_question(a_run: Callable[..., Run], role: str) -> None:
+    lines = [ReportLine("made-up", 0, arm, 0, {"role": role}) for arm in range(2)]
+    run = a_run({16: (10.0, 20.0)}, processes=1, reports=lines)
+    assert read_state(run).results == ({"made-up"} if role == "real" else set())
