@@ -13,7 +13,8 @@ import vl_convert
 from sealift_lab.judge.judge import results
 from sealift_lab.model.experiment import Chart, Line
 from sealift_lab.model.published import Kind, Missing, Published
-from sealift_lab.model.results import Origin
+from sealift_lab.model.results import Origin, Results
+from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.run.folder import Run
 from sealift_lab.show.charts import draw, picture, points
 
@@ -22,9 +23,13 @@ THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
 RATIO = Chart("size_bytes", "device", "ratio", "Ratio", log_x=True, log_y=True)
 
 
-def test_rows_that_fit_are_drawn_each_once_and_wrong_ones_never(a_run: Make) -> None:
+def made(a_run: Make) -> tuple[PlannedExperiment, Results]:
     run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    return run.plan.experiments[0], results(run)["made-up"]
+
+
+def test_rows_that_fit_are_drawn_each_once_and_wrong_ones_never(a_run: Make) -> None:
+    planned, found = made(a_run)
     drawn = [(point.label, point.series) for point in points(planned, found, RATIO)]
     assert drawn == [("16 B", "Kernels"), ("1 KiB", "Kernels"), ("16 KiB", "Kernels")]
     where = Chart("size_bytes", "device", "time", "Time", where={"device": "library"})
@@ -36,8 +41,7 @@ def test_rows_that_fit_are_drawn_each_once_and_wrong_ones_never(a_run: Make) -> 
 
 
 def test_panels_share_colours_and_scales_and_published_lines_are_broken(a_run: Make) -> None:
-    run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    planned, found = made(a_run)
     chart = Chart("device", "size_bytes", "MB/s", "Speed", panels="device", log_y=True)
     line = Line("RTX", "MB/s", 900, Origin.PUBLISHED, {"device": "cpu"})
     elsewhere = Line("Other", "ratio", 2, Origin.PUBLISHED)
@@ -51,8 +55,7 @@ def test_panels_share_colours_and_scales_and_published_lines_are_broken(a_run: M
 
 
 def test_a_picture_of_its_own_is_xml_with_name_legend_and_ink_for_dark_pages(a_run: Make) -> None:
-    run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    planned, found = made(a_run)
     svg = picture(planned, found, planned.charts[0])
     assert 'role="img" aria-label="Time: time of a message by message size"' in svg
     texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
@@ -63,8 +66,7 @@ def test_a_picture_of_its_own_is_xml_with_name_legend_and_ink_for_dark_pages(a_r
 def test_published_figures_that_name_a_series_are_drawn_in_the_unit_of_the_chart(
     a_run: Make,
 ) -> None:
-    run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    planned, found = made(a_run)
     speed = Chart("size_bytes", "device", "MB/s", "Speed")
     figures = [
         Published("1-T1", "s", 8000, unit, "p. 1", kind, Missing("-"), series=series, at=at)
@@ -84,8 +86,7 @@ def test_published_figures_that_name_a_series_are_drawn_in_the_unit_of_the_chart
 def test_specifications_are_valid_and_show_both_ends_of_each_interval(
     a_run: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    planned, found = made(a_run)
     specs: list[dict[str, Any]] = []
 
     def keep(spec: dict[str, Any]) -> str:
@@ -110,8 +111,7 @@ def test_specifications_are_valid_and_show_both_ends_of_each_interval(
 def test_of_cells_that_share_a_place_the_one_nearest_to_the_preferred_work_is_drawn(
     a_run: Make,
 ) -> None:
-    run = a_run(THREE)
-    (planned,), found = run.plan.experiments, results(run)["made-up"]
+    planned, found = made(a_run)
     by_device = Chart("device", "device", "time", "Time")
     for size, nearest in ((1024, 50.0), (16, 40.0), (9999, 98.0)):
         preferring = replace(planned, preferred={"size_bytes": size})
