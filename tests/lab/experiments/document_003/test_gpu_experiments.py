@@ -13,7 +13,7 @@ from tests.lab.experiments.document_003.made_results import (
     results,
 )
 
-from sealift_lab.experiments.document_003 import EXPERIMENTS, gpu_grids
+from sealift_lab.experiments.document_003 import EXPERIMENTS, gpu_grids, tables
 from sealift_lab.experiments.document_003.gpus import cells as gpu_cells
 from sealift_lab.experiments.document_003.gpus import limits
 from sealift_lab.experiments.document_003.gpus.cells import HOST, PROCESSOR, core_count, grid_of
@@ -22,7 +22,7 @@ from sealift_lab.experiments.survey import Here, survey
 from sealift_lab.measure.native import multiprocessors
 from sealift_lab.model.arm import Cell, Context, Sample, Skip, Value
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.published import Kind, Missing, Number, table
+from sealift_lab.model.published import Kind, Missing, Number
 from sealift_lab.model.results import Origin, Relation, Results
 from sealift_lab.model.workload import Workload
 
@@ -229,7 +229,9 @@ def test_notes_have_the_numbers_of_the_model() -> None:
     thread = f"{100 * one / limits.replicated(limits.DOCUMENT_GPU, Grid(1, 1)):.0f} %"
     grid = f"{100 * max(grids) / limits.replicated(limits.DOCUMENT_GPU, whole):.0f} %"
     assert f"one thread reaches {thread} of its limit, its best grid {grid}" in notes("003-F8")
-    units = ", ".join(str(gpu.multiprocessors) for gpu in GPUS[:3])
+    printed = {row["sm"]: row["gpu"].partition(" (")[0] for row in tables.GPUS}
+    assert printed == {str(gpu.multiprocessors): gpu.name for gpu in GPUS[:3]}
+    units = ", ".join(printed)
     assert f"({units} and {H200.multiprocessors})" in notes("003-F8")
     # What NVIDIA's compiler gives each thread of the document's program for sm_89 and sm_90, and
     # of it what a thread reads once its tables are made: `published.cl`'s `private_tables`.
@@ -247,12 +249,6 @@ def test_notes_have_the_numbers_of_the_model() -> None:
         lines = BY_ID["003-T5"].notes.splitlines()
         (line,) = (line for line in lines if line.startswith(f"| {each.name} "))
         assert line.endswith(f" | {row} |")
-
-
-def test_multiprocessors_are_those_of_the_documents_table() -> None:
-    rows = table("003-T5-gpu-generations")
-    printed = {row["gpu"].partition(" (")[0]: int(row["sm"]) for row in rows}
-    assert printed == {gpu.name: gpu.multiprocessors for gpu in GPUS[:3]}
 
 
 def notes(name: str) -> str:

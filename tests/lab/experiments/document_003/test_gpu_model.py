@@ -138,16 +138,6 @@ def test_a_full_grid_reaches_the_limit_of_units_or_memory_and_none_exceeds_it(gp
         assert limits.ours(gpu, grid) <= most * (1 + 1e-9)
 
 
-@each_gpu
-def test_more_messages_share_the_tables_that_a_launch_makes(gpu: Gpu) -> None:
-    grid = Grid(gpu.multiprocessors, 128)
-    few, usual, many = (
-        limits.replicated(gpu, grid, each) for each in (16, limits.THREAD_MESSAGES, 10**6)
-    )
-    assert 0 < 1 - usual / many < 0.03
-    assert 1 - few / many > 2 * (1 - usual / many)
-
-
 def test_blocks_are_powers_of_two_below_the_first_round_and_whole_rounds() -> None:
     found = [grid.blocks for grid in rounds("", 36)]
     assert found == [1, 2, 4, 8, 16, 32, 36, 72, 108, 144]

@@ -149,13 +149,12 @@ def ours(gpu: Gpu, grid: Grid) -> float:
 
 
 @cache
-def replicated(gpu: Gpu, grid: Grid, each: int = 0) -> float:
+def replicated(gpu: Gpu, grid: Grid) -> float:
     """Bytes a second at most of the document's program, all threads on the same `MESSAGES`.
 
     They come out of caches, and private tables cost as much as if the first cache held them all.
-    `each` is how many a thread works in a launch, `THREAD_MESSAGES` if 0.
     """
-    counts = published_counts(gpu, each or THREAD_MESSAGES)
+    counts = published_counts(gpu, THREAD_MESSAGES)
     return limit(gpu, counts, MESSAGES.text_bytes, grid=grid).bytes_per_s
 
 
