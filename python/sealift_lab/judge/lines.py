@@ -99,7 +99,7 @@ def breakpoint_of(
     def fitted(turn: float) -> tuple[float, float, float]:
         """The sum of squares, the slope before the turn, and by how much it changes there."""
         terms = np.column_stack([np.ones_like(x), x, np.maximum(0.0, x - turn)])
-        parts, *_ = np.linalg.lstsq(terms, y)
+        parts, *_ = np.linalg.lstsq(terms, y, rcond=None)
         residual = y - terms @ parts
         return float(residual @ residual), float(parts[1]), float(parts[2])
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Literal
 
 from sealift_lab.model.arm import Cell
-from sealift_lab.model.results import Ledger, Origin
+from sealift_lab.model.results import Estimate, Ledger, Origin
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Number:
-    """A figure of print or of a model, between the ends of what rounding or seeds leave open."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
 class Scaled:
     """Another figure in another unit."""
 
@@ -80,6 +71,8 @@ class Missing:
     reason: str
 
 
+Number = Estimate
+"""A figure of print or of a model, between the ends of what rounding or seeds leave open."""
 Figure = Rate | Time | Times | Fact | Number | Scaled | Sum | Missing
 """How a figure is had from a run: a small expression, evaluated by `claim`."""
 
