@@ -1,7 +1,7 @@
 """Which work is measured: messages of one's own, or a grid of sizes and keys on every device."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sealift_lab.claim.declared import plans
 from sealift_lab.experiments import registry
@@ -15,66 +15,47 @@ from sealift_lab.model.workload import KeyRegime, Keys, Lengths, Mix
 from sealift_lab.run.folder import Run
 
 
-@dataclass(frozen=True)
-class Messages:
-    """Messages of one's own, and how they are measured.
+def own_messages(
+    lengths: Lengths,
+    regime: KeyRegime,
+    mix: Mix,
+    key_bits: int,
+    devices: Sequence[str],
+    threads: int = 1,
+    batch: int | None = None,
+) -> Experiment:
+    """The experiment by size with cells of one's own messages, and of a smaller and a larger size.
 
-    Attributes:
-        lengths: Of their texts.
-        devices: What measures them; the first is the reference.
-        batch: Messages handed over at once; None for several numbers of them.
+    The first device is the reference. Messages are handed over in batches of several sizes, up to
+    `batch`; in the largest ones these messages are preferred.
     """
-
-    lengths: Lengths
-    regime: KeyRegime
-    mix: Mix
-    key_bits: int
-    devices: Sequence[str]
-    threads: int = 1
-    batch: int | None = None
-
-    @property
-    def experiment(self) -> Experiment:
-        """The experiment by size with cells of these messages, and of a smaller and a larger size.
-
-        It prefers these messages in their largest batch.
-        """
-        work = crypto.of_lengths(self.lengths, self.regime, self.mix, self.key_bits)
-        own = batches(work.size_bytes, self.batch)
-        wanted = [(work, batch) for batch in own]
-        for size in sizes_around(work.size_bytes):
-            other = sized(size, self.regime, self.mix, self.key_bits)
-            wanted += [(other, batch) for batch in sorted({1, self.batch or batch_for(size)})]
-        cells = tuple(
-            cell
-            for each, batch in wanted
-            for cell in crypto_cells(
-                [each], devices=self.devices, threads=(self.threads,), batch=batch
-            )
-        )
-        by_size = registry.find(BY_SIZE)
-        return replace(
-            by_size,
-            cells=lambda _: cells,
-            legend=crypto.legend_of(self.lengths),
-            preferred={**work.cell, "threads": self.threads, "batch": own[-1]},
-            names={**by_size.names, **self._names(work)},
-        )
-
-    def _names(self, work: Work) -> dict[Value, str]:
-        """For readers: of the key regime, the mix and the cipher, or the number of lengths."""
-        seal, *others = self.mix.weights
-        share = 100 * seal / (seal + sum(others))
-        names: dict[Value, str] = {
-            work.mix: "sealed" if share == 100 else f"{share:.3g} % sealed" if share else "opened",
-            f"{SIZED}128": "",
-        }
-        if self.regime.keys is Keys.SESSIONS:
-            plural = "" if self.regime.sessions == 1 else "s"
-            names[work.keys] = f"{self.regime.sessions:,} key{plural}"
-        if OF in work.workload:
-            names[work.workload] = f"mean of {len(self.lengths.counts):,} lengths"
-        return names
+    work = crypto.of_lengths(lengths, regime, mix, key_bits)
+    own = batches(work.size_bytes, batch)
+    wanted = [(work, count) for count in own]
+    for size in sizes_around(work.size_bytes):
+        other = sized(size, regime, mix, key_bits)
+        wanted += [(other, count) for count in sorted({1, batch or batch_for(size)})]
+    cells = tuple(
+        cell
+        for each, count in wanted
+        for cell in crypto_cells([each], devices=devices, threads=(threads,), batch=count)
+    )
+    seal, *others = mix.weights
+    share = 100 * seal / (seal + sum(others))
+    by_size = registry.find(BY_SIZE)
+    names: dict[Value, str] = {**by_size.names, f"{SIZED}128": ""}
+    names[work.mix] = "sealed" if share == 100 else f"{share:.3g} % sealed" if share else "opened"
+    if regime.keys is Keys.SESSIONS:
+        names[work.keys] = f"{regime.sessions:,} key{'' if regime.sessions == 1 else 's'}"
+    if OF in work.workload:
+        names[work.workload] = f"mean of {len(lengths.counts):,} lengths"
+    return replace(
+        by_size,
+        cells=lambda _: cells,
+        legend=crypto.legend_of(lengths),
+        preferred={**work.cell, "threads": threads, "batch": own[-1]},
+        names=names,
+    )
 
 
 def batches(size_bytes: int, wanted: int | None) -> list[int]:

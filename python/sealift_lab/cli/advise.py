@@ -19,7 +19,13 @@ from sealift_lab.advise.advice import advise as advise_on
 from sealift_lab.advise.advice import answer as answer_of_load
 from sealift_lab.advise.figures import figures_frame, load_document, run_document
 from sealift_lab.advise.load import Demand
-from sealift_lab.advise.messages import Messages, check_compares, find_messages, grid, quick_works
+from sealift_lab.advise.messages import (
+    check_compares,
+    find_messages,
+    grid,
+    own_messages,
+    quick_works,
+)
 from sealift_lab.claim.answer import answer
 from sealift_lab.cli import hardware, output, parse
 from sealift_lab.cli.parse import count, examples
@@ -229,7 +235,7 @@ def _own(given: Given) -> _Job:
             fail(ExitCode.USAGE, f"{option} is a list; for messages of your own give one value")
     # They are the cores that may encrypt.
     hardware.check_threads(threads, per_core=1)
-    messages = Messages(
+    experiment = own_messages(
         lengths=lengths,
         regime=regimes[0],
         mix=given.get("--mix", SEAL_ONLY),
@@ -238,7 +244,7 @@ def _own(given: Given) -> _Job:
         threads=threads[0],
         batch=given.get("--batch"),
     )
-    return _Job(messages.experiment, threads, load, OWN_SECONDS)
+    return _Job(experiment, threads, load, OWN_SECONDS)
 
 
 def _load(given: Given, about: str = "") -> _Load:

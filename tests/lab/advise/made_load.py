@@ -8,12 +8,12 @@ import numpy as np
 
 from sealift_lab._lab import Card
 from sealift_lab.advise.load import Batch, Device
-from sealift_lab.advise.messages import Messages
+from sealift_lab.advise.messages import own_messages
 from sealift_lab.judge.lines import CostLine
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.storage import Journal, create, write_ending
 from sealift_lab.model.arm import Cell
-from sealift_lab.model.experiment import Scope
+from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.results import Estimate
 from sealift_lab.model.run import (
     REPORTS,
@@ -120,17 +120,10 @@ def messages(
     devices: Sequence[str] = ("library", "cpu"),
     threads: int = 1,
     batch: int | None = None,
-) -> Messages:
+) -> Experiment:
     """Messages of 128 bytes under 5,000 keys, unless other lengths are given."""
-    return Messages(
-        lengths=Lengths.from_counts(lengths or {128: 1}),
-        regime=KeyRegime(Keys.SESSIONS, 5_000),
-        mix=SEAL_ONLY,
-        key_bits=128,
-        devices=devices,
-        threads=threads,
-        batch=batch,
-    )
+    of, keys = Lengths.from_counts(lengths or {128: 1}), KeyRegime(Keys.SESSIONS, 5_000)
+    return own_messages(of, keys, SEAL_ONLY, 128, devices, threads, batch)
 
 
 def message_ns(cell: Cell) -> float:
@@ -141,14 +134,14 @@ def message_ns(cell: Cell) -> float:
 
 def run_of(
     path: Path,
-    what: Messages | None = None,
+    what: Experiment | None = None,
     *,
     ns: Callable[[Cell], float] = message_ns,
     noise: float = 0.001,
     reports: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Run:
     """A run on messages of one's own; reports have by device `wrong`, `skipped` or `role`."""
-    experiment = (what or messages()).experiment
+    experiment = what or messages()
     groups = experiment.groups(SCOPE)
     plan = make_plan(
         [(experiment, groups)], command=["sealift", "advise"], budget_s=0, processes=1, blocks=12

@@ -49,7 +49,7 @@ def test_other_sizes_lie_around_it_and_are_never_it(size: int, around: list[int]
 def test_own_messages_come_first_on_every_device_and_other_sizes_alone_and_in_full_batches() -> (
     None
 ):
-    experiment = messages({40: 3, 1_500: 1}, threads=2).experiment
+    experiment = messages({40: 3, 1_500: 1}, threads=2)
     groups = experiment.groups(SCOPE)
     assert list(experiment.legend.values()) == ["40x3 1500x1"]
     assert {tuple(cell["device"] for cell in group) for group in groups} == {("library", "cpu")}
