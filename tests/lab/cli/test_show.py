@@ -50,25 +50,22 @@ def test_a_report_is_written_where_one_wants_it_and_mends_the_summary(
     assert invoke("lab", "report", folder).stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "begin"),
-    [("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.html", b"<!DOCTYPE html>")],
-)
-def test_any_columns_are_drawn_in_four_forms(
-    folder: Path, tmp_path: Path, name: str, begin: bytes
-) -> None:
-    done = invoke("lab", "plot", folder, *DRAWN, "-o", tmp_path / name)
-    assert (done.exit_code, done.stdout) == (0, f"{tmp_path / name}\n"), done.stderr
-    assert (tmp_path / name).read_bytes().lstrip().startswith(begin)
-
-
-def test_runs_are_drawn_apart_and_conditions_take_numbers_as_people_write_them(
+def test_any_columns_are_drawn_in_four_forms_and_runs_apart(
     a_run: Make, folder: Path, tmp_path: Path
 ) -> None:
-    other, file = a_run(THREE, "later").path, tmp_path / "a.svg"
-    words = ("--x", "device", "--y", "ns", "--where", "size_bytes=1KiB", "-o", file)
-    assert invoke("lab", "plot", folder, other, *words).exit_code == 0
-    drawn = file.read_text(encoding="utf-8")
+    for name, begin in (
+        ("a.svg", b"<svg"),
+        ("a.png", b"\x89PNG"),
+        ("a.pdf", b"%PDF"),
+        ("a.html", b"<!DOCTYPE html>"),
+    ):
+        file = tmp_path / name
+        done = invoke("lab", "plot", folder, *DRAWN, "-o", file)
+        assert (done.exit_code, done.stdout) == (0, f"{file}\n"), done.stderr
+        assert file.read_bytes().lstrip().startswith(begin)
+    words = ("--x", "device", "--y", "ns", "--where", "size_bytes=1KiB", "-o", tmp_path / "a.svg")
+    assert invoke("lab", "plot", folder, a_run(THREE, "later").path, *words).exit_code == 0
+    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert ">run<" in drawn
     assert ">later<" in drawn
     assert "size_bytes" not in drawn
