@@ -4,7 +4,8 @@ Beside document 003's grids, in which code and grid are varied, these vary what 
 on this processor, they are few and small. Not part of a quick run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import product
 
 from sealift_lab.experiments.document_003.gpus import cells
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
@@ -83,22 +84,17 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
     )
 
 
-def _lines_of_messages(_: Results) -> Sequence[Line]:
+def _lines_of_messages(_: Results) -> Iterator[Line]:
     """What each GPU of the model could do at most; counter mode is no machine code of its own."""
-    return [
-        Line(f"{each.name} at most, {s_box}", "MB/s", found.bytes_per_s / 1e6, Origin.PROJECTED, at)
-        for each in GPUS
-        for key_bits in KEY_BITS
-        for s_box, strict in zip(S_BOXES, (False, True), strict=True)
-        for work, message_bytes in WORKS
-        if not work.startswith("counter mode")
-        for found in [
-            message_limit(each, Messages(key_bits, message_bytes), strict=strict)
-            if message_bytes == SHORT
-            else long_limit(each, key_bits, strict=strict)
-        ]
-        for at in [{"work": work, "message_bytes": message_bytes, "key_bits": key_bits}]
-    ]
+    works = [each for each in WORKS if not each[0].startswith("counter mode")]
+    for each, key_bits, (work, message_bytes) in product(GPUS, KEY_BITS, works):
+        at: Cell = {"work": work, "message_bytes": message_bytes, "key_bits": key_bits}
+        for s_box, strict in zip(S_BOXES, (False, True), strict=True):
+            found = long_limit(each, key_bits, strict=strict)
+            if message_bytes == SHORT:
+                found = message_limit(each, Messages(key_bits, message_bytes), strict=strict)
+            series, speed = f"{each.name} at most, {s_box}", found.bytes_per_s / 1e6
+            yield Line(series, "MB/s", speed, Origin.PROJECTED, at)
 
 
 def _cells_of_host(scope: Scope) -> Iterator[Cell]:
@@ -191,7 +187,7 @@ MESSAGES = cells.gpu_experiment(
             ("Messages of 1 MiB, one key", 1 << 20),
         )
     ),
-    lines=_lines_of_messages,
+    lines=lambda results: [*_lines_of_messages(results)],
     weight=0.15,
     notes="Sealift's kernels in the grid that its driver takes. Projected lines are upper limits: "
     "compiled machine code, rates of a multiprocessor's units, and boost clocks; of one GPU, with "
