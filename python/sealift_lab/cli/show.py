@@ -1,7 +1,6 @@
 """`sealift lab show`, `report` and `export`: a run on the terminal, as a page, as a file."""
 
 import sys
-import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -61,7 +60,6 @@ def _rows(run: Run, results: Mapping[str, Results]) -> Iterator[RenderableType]:
 
 def report(
     folder: output.Folder,
-    opens: Annotated[bool, option("report", "--open")] = False,
     out: Annotated[Path | None, option("report", "--out", "FILE", parse.file)] = None,
 ) -> None:
     """Write the page of a run anew, and print its path.
@@ -77,8 +75,6 @@ def report(
                 f"{folder / 'summary.csv'} was missing, or not what the samples say, and was "
                 "written anew"
             )
-    if opens and not webbrowser.open(page.resolve().as_uri()):
-        eprint("no browser was found; open the file by hand")
 
 
 def write_report(
