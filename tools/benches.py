@@ -1,4 +1,4 @@
-"""Builds a benchmark of a crate as it ships, and finds the program."""
+"""Builds a benchmark of a crate as it ships, and runs tools on the program."""
 
 import json
 import shutil
@@ -14,31 +14,31 @@ def program(root: Path, crate: str, bench: str) -> Path:
         ValueError: If it doesn't compile.
     """
     command = ["cargo", "bench", "--quiet", "--no-run", "--message-format=json-render-diagnostics"]
-    done = subprocess.run(
-        [*command, "-p", crate, "--bench", bench],
-        cwd=root,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise ValueError(f"the benchmark {bench} of {crate} does not compile; see above")
-    for line in done.stdout.splitlines():
+    for line in output([*command, "-p", crate, "--bench", bench], root).splitlines():
         message = json.loads(line)
         if message.get("target", {}).get("name") == bench and message.get("executable"):
             return Path(message["executable"])
     raise ValueError(f"cargo built no program for the benchmark {bench} of {crate}")
 
 
-def needed(tool: str, package: str) -> str:
+def require(tool: str, package: str) -> str:
     """The path of a tool.
 
     Raises:
         ValueError: If it is not installed.
     """
-    found = shutil.which(tool)
-    if found is None:
-        raise ValueError(
-            f"there is no {tool} on PATH: install it (Debian: apt-get install {package})"
-        )
-    return found
+    if found := shutil.which(tool):
+        return found
+    raise ValueError(f"there is no {tool} on PATH: install it (Debian: apt-get install {package})")
+
+
+def output(command: list[str], folder: Path | None = None) -> str:
+    """What a command prints.
+
+    Raises:
+        ValueError: If it fails.
+    """
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise ValueError(f"{command[0]} ended with {done.returncode}; see above")
+    return done.stdout

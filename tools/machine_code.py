@@ -1,10 +1,10 @@
 """Reads what nvdisasm and ptxas print: kernels, their instructions by class, and their loops."""
 
-import functools
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 
 
@@ -31,61 +31,99 @@ class Instruction:
 
     @property
     def kind(self) -> str:
-        """The unit that works it.
+        """The unit that executes it.
 
         Raises:
             ValueError: If it is not known.
         """
         if self.opcode.startswith("IMAD.WIDE"):
             return "wide"
-        if self.name in KINDS:
-            return KINDS[self.name]
-        if self.name.startswith("U"):
-            return "uniform"
-        raise ValueError(f"{self.opcode} is of no known unit; add it to UNITS of {__name__}")
+        kind = KINDS.get(self.name, "uniform" if self.name.startswith("U") else None)
+        if kind is None:
+            raise ValueError(f"{self.opcode} is of no known unit; add it to UNITS of {__name__}")
+        return kind
 
     @property
     def words(self) -> int:
         """How many words of four bytes a lane loads or stores with it."""
-        return max((WIDTHS[part] for part in self.opcode.split(".") if part in WIDTHS), default=1)
+        return max(WIDTHS.get(part, 1) for part in self.opcode.split("."))
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of a kernel.
+
+    Attributes:
+        own: Its instructions that are in no inner loop.
+        depth: How many loops it is in.
+        place: Where its last instruction stands in the source.
+    """
+
+    own: Sequence[Instruction]
+    depth: int
+    place: tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """The code of a kernel.
-
-    Attributes:
-        name: Of its entry.
-        code: In the order of addresses.
-        labels: Which instruction each stands before.
-    """
+    """The code of a kernel in the order of addresses, and which instruction labels stand before."""
 
     name: str
     code: Sequence[Instruction]
     labels: Mapping[str, int]
 
-    @functools.cached_property
-    def loops(self) -> list["Loop"]:
+    @cached_property
+    def loops(self) -> list[Loop]:
         """The loops in the order of addresses, outer ones before those inside."""
-        bodies = self._flow.loops()
-        return [_loop(self, head, bodies) for head in sorted(bodies)]
+        return [self._loop(head) for head in sorted(self._bodies)]
 
     @property
     def outside(self) -> list[Instruction]:
         """What is done in no loop; padding behind the end is not done."""
-        inside = frozenset[int]().union(*(loop.body for loop in self.loops))
-        return [self.code[place] for place in sorted(self._flow.after.keys() - inside)]
+        return self._instructions(set(self._after).difference(*self._bodies.values()))
 
     @property
     def functions(self) -> dict[str, list[Instruction]]:
         """What it calls, by name."""
-        starts = {label: place for label, place in self.labels.items() if label.startswith("$")}
         return {
-            _plain(label): [self.code[each] for each in sorted(Flow.of(self, place).after)]
-            for label, place in starts.items()
+            _plain(label): self._instructions(_reachable(start, self._successors))
+            for label, start in self.labels.items()
+            if label.startswith("$")
         }
 
-    def successors(self, place: int) -> list[int]:
+    @cached_property
+    def _after(self) -> dict[int, Sequence[int]]:
+        """The successors of each instruction that is reached."""
+        return {place: self._successors(place) for place in _reachable(0, self._successors)}
+
+    @cached_property
+    def _bodies(self) -> dict[int, set[int]]:
+        """All of each loop by its first instruction, which every way into the loop passes."""
+        before = defaultdict[int, list[int]](list)
+        for place, following in self._after.items():
+            for each in following:
+                before[each].append(place)
+        found = {}
+        for head, latches in [*before.items()]:
+            if any(latch >= head for latch in latches):
+                passing_by = _reachable(0, self._after.__getitem__, stop=head)
+                own = [latch for latch in latches if latch not in passing_by and latch >= head]
+                bodies = (_reachable(latch, before.__getitem__, stop=head) for latch in own)
+                if body := set[int]().union(*bodies, own):
+                    found[head] = body | {head}
+        return found
+
+    def _loop(self, head: int) -> Loop:
+        body = self._bodies[head]
+        inner = [self._bodies[other] for other in self._bodies if other != head and other in body]
+        depth = sum(head in other for other in self._bodies.values()) - 1
+        own = self._instructions(body.difference(*inner))
+        return Loop(own, depth, self.code[max(body)].place)
+
+    def _instructions(self, places: Iterable[int]) -> list[Instruction]:
+        return [self.code[place] for place in sorted(places)]
+
+    def _successors(self, place: int) -> Sequence[int]:
         """Where it goes on behind an instruction."""
         instruction = self.code[place]
         following = [place + 1] if place + 1 < len(self.code) else []
@@ -101,93 +139,46 @@ class Kernel:
         always = not instruction.guarded and not CONDITION.match(instruction.operands)
         return [self.labels[target[1]], *(() if always else following)]
 
-    @functools.cached_property
-    def _flow(self) -> "Flow":
-        return Flow.of(self)
-
     def _meeting(self, place: int) -> int:
         """Where lanes go on that waited for each other."""
         barrier = self.code[place].operands.split(",")[0].strip()
-        for before in range(place, -1, -1):
-            instruction = self.code[before]
-            if instruction.name == "BSSY" and instruction.operands.startswith(f"{barrier},"):
-                target = LABEL.search(instruction.operands)
-                if target is not None:
-                    return self.labels[target[1]]
+        for instruction in reversed(self.code[:place]):
+            target = LABEL.search(instruction.operands) if instruction.name == "BSSY" else None
+            if target and instruction.operands.startswith(f"{barrier},"):
+                return self.labels[target[1]]
         raise ValueError(f"{self.name} waits at {barrier}, which nothing sets")
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop of a kernel.
-
-    Attributes:
-        head: Its first instruction.
-        body: All of them, inner loops too.
-        own: Those that are in no inner loop.
-        depth: How many loops it is in.
-        place: Where it stands in the source.
-    """
-
-    head: int
-    body: frozenset[int]
-    own: frozenset[int]
-    depth: int
-    place: tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Resources:
-    """What ptxas says that a kernel takes.
-
-    Attributes:
-        registers: Of each thread.
-        frame_bytes: Of local memory, each thread.
-        spilled_bytes: Stored there for want of registers, and loaded.
-        shared_bytes: Of a block, without the dynamic part.
-    """
-
-    registers: int
-    frame_bytes: int
-    spilled_bytes: int
-    shared_bytes: int
 
 
 def kernels(listing: str) -> Iterator[Kernel]:
     """The kernels of a disassembly."""
-    name, code, labels, place = "", list[Instruction](), dict[str, int](), ("", 0)
-    for line in listing.splitlines():
-        if match := SECTION.match(line):
-            if code:
-                yield Kernel(name, code, labels)
-            name, code, labels, place = match[1], [], {}, ("", 0)
-        elif match := LABEL_LINE.match(line):
-            labels[match[1]] = len(code)
-        elif match := LINE.match(line):
-            place = (PurePath(match[1]).name, int(match[2]))
-        elif match := INSTRUCTION.match(line):
-            code.append(Instruction(match[2], match[3], match[1] is not None, place))
-    if code:
-        yield Kernel(name, code, labels)
+    for section in re.split(r"^(?=\s*\.section\s)", listing, flags=re.M):
+        code, labels, place = list[Instruction](), dict[str, int](), ("", 0)
+        for line in section.splitlines():
+            if match := LABEL_LINE.match(line):
+                labels[match[1]] = len(code)
+            elif match := LINE.match(line):
+                place = (PurePath(match[1]).name, int(match[2]))
+            elif match := INSTRUCTION.match(line):
+                code.append(Instruction(match[2], match[3], match[1] is not None, place))
+        name = SECTION.match(section)
+        if name and code:
+            yield Kernel(name[1], code, labels)
 
 
-def resources(log: str) -> dict[str, Resources]:
-    """What each kernel takes.
+def resources(log: str) -> dict[str, dict[str, int]]:
+    """What ptxas says that each kernel takes: registers, and bytes of memory.
 
     Raises:
-        ValueError: If ptxas said nothing of the kind.
+        ValueError: If it says nothing of the kind.
     """
     found = {}
-    for part in re.split(r"Compiling entry function ", log)[1:]:
-        name = re.match(r"'(\w+)'", part)
-        frame = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes", part)
-        registers = re.search(r"Used (\d+) registers", part)
-        shared = re.search(r"(\d+) bytes smem", part)
-        if not (name and frame and registers):
+    for part in log.split("Compiling entry function ")[1:]:
+        matches = {what: re.search(pattern, part) for what, pattern in RESOURCES.items()}
+        if not (matches["registers"] and matches["frame_bytes"]):
             raise ValueError(f"ptxas tells no registers and no frame: {part.strip()}")
-        spilled = int(frame[2]) + int(frame[3])
-        static = int(shared[1]) if shared else 0
-        found[name[1]] = Resources(int(registers[1]), int(frame[1]), spilled, static)
+        found[part.split("'")[1]] = {
+            what: sum(map(int, match.groups())) if match else 0 for what, match in matches.items()
+        }
     return found
 
 
@@ -197,96 +188,18 @@ def counts(code: Iterable[Instruction]) -> dict[str, int]:
     for instruction in code:
         kind = instruction.kind
         found["issued"] += 1
-        if kind in COUNTED:
-            found[kind] += instruction.words if kind in MEMORIES else 1
-    return {kind: found[kind] for kind in ("issued", *COUNTED)}
+        found[kind] += instruction.words if kind in MEMORIES else 1
+    return {kind: found[kind] for kind in COUNTED}
 
 
-def _loop(kernel: Kernel, head: int, bodies: Mapping[int, set[int]]) -> Loop:
-    body = bodies[head]
-    inner = [other for start, other in bodies.items() if start != head and start in body]
-    outer = sum(head in other for start, other in bodies.items() if start != head)
-    place = kernel.code[max(body)].place
-    return Loop(head, frozenset(body), frozenset(body.difference(*inner)), outer, place)
-
-
-@dataclass(frozen=True)
-class Flow:
-    """Which instruction may follow which.
-
-    Attributes:
-        after: The successors of each that is reached.
-        before: Their predecessors.
-        order: Each behind its predecessors, those over back edges apart.
-    """
-
-    after: Mapping[int, Sequence[int]]
-    before: Mapping[int, Sequence[int]]
-    order: Mapping[int, int]
-
-    @classmethod
-    def of(cls, kernel: Kernel, start: int = 0) -> "Flow":
-        """That of a kernel, or of a function from its first instruction on."""
-        after: dict[int, list[int]] = {}
-        before: dict[int, list[int]] = {}
-        done: list[int] = []
-        waiting = [(start, False)]
-        while waiting:
-            place, is_left = waiting.pop()
-            if is_left:
-                done.append(place)
-            elif place not in after:
-                after[place] = kernel.successors(place)
-                waiting += [(place, True), *((next_, False) for next_ in after[place])]
-                for next_ in after[place]:
-                    before.setdefault(next_, []).append(place)
-        return cls(after, before, {place: number for number, place in enumerate(reversed(done))})
-
-    def loops(self) -> dict[int, set[int]]:
-        """What each loop consists of, by its first instruction."""
-        found: dict[int, set[int]] = {}
-        for latch, head in self._back_edges():
-            found.setdefault(head, {head}).update(self._body(head, latch))
-        return found
-
-    def _back_edges(self) -> Iterator[tuple[int, int]]:
-        """Each jump to an instruction that every way to the jump passes."""
-        above = self._dominators()
-        for place, following in self.after.items():
-            for head in following:
-                if self.order[head] <= self.order[place] and _passes(place, head, above):
-                    yield place, head
-
-    def _body(self, head: int, latch: int) -> set[int]:
-        body, waiting = {head}, [latch]
-        while waiting:
-            place = waiting.pop()
-            if place not in body:
-                body.add(place)
-                waiting += self.before[place]
-        return body
-
-    def _dominators(self) -> dict[int, int]:
-        """The nearest instruction that every way to one passes; K. Cooper's simple algorithm."""
-        above = {0: 0}
-        changed = True
-        while changed:
-            changed = False
-            for place in sorted(self.order, key=self.order.__getitem__)[1:]:
-                known = [one for one in self.before[place] if one in above]
-                nearest = functools.reduce(lambda a, b: self._common(a, b, above), known)
-                if above.get(place) != nearest:
-                    above[place] = nearest
-                    changed = True
-        return above
-
-    def _common(self, one: int, other: int, above: Mapping[int, int]) -> int:
-        while one != other:
-            if self.order[one] > self.order[other]:
-                one = above[one]
-            else:
-                other = above[other]
-        return one
+def _reachable(start: int, onward: Callable[[int], Iterable[int]], stop: int = -1) -> set[int]:
+    """All places that are come to from one, itself included, without passing `stop`."""
+    found, waiting = {stop}, [start]
+    while waiting:
+        if (place := waiting.pop()) not in found:
+            found.add(place)
+            waiting += onward(place)
+    return found - {stop}
 
 
 def _plain(label: str) -> str:
@@ -299,12 +212,6 @@ def _plain(label: str) -> str:
     return next((name for name in names if not name.startswith("_INTERNAL")), label)
 
 
-def _passes(place: int, head: int, above: Mapping[int, int]) -> bool:
-    while place not in (head, 0):
-        place = above[place]
-    return place == head
-
-
 ENDS = {"EXIT", "KILL", "RET"}
 # For Turing some jumps are calls that never return. Calls of functions name no place of the kernel.
 JUMPS = {"BRA", "CALL"}
@@ -313,8 +220,8 @@ INDIRECT = {"BRX", "BRXU", "JMP", "JMX", "JMXU"}
 CONDITION = re.compile(r"!?U?P\d")
 WIDTHS = {"64": 2, "128": 4}
 MEMORIES = ("shared", "global")
-# What is counted apart; all of it and the rest is issued.
-COUNTED = ("alu", "fma", "wide", "shared", "global", "local", "tensor", "slow", "double")
+# What is counted apart, behind all that is issued.
+COUNTED = ("issued", "alu", "fma", "wide", "shared", "global", "local", "tensor", "slow", "double")
 UNITS = {
     "alu": "BMSK FMNMX FSEL FSET FSETP I2FP IABS IADD IADD3 IMNMX ISETP LEA LOP3 MOV P2R PLOP3 "
     "PRMT R2P SEL SGXT SHF SHL SHR VABSDIFF VIADD VIADDMNMX VIMNMX VIMNMX3",
@@ -328,6 +235,12 @@ UNITS = {
     "moved": "LDC R2UR S2R S2UR VOTE VOTEU",
     "control": "ACQBULK BAR BMOV BPT BRA BREAK BSSY BSYNC CALL CCTL DEPBAR ELECT ERRBAR EXIT FENCE "
     "KILL LEPC MEMBAR NANOSLEEP NOP RET WARPSYNC YIELD",
+}
+RESOURCES = {
+    "registers": r"Used (\d+) registers",
+    "frame_bytes": r"(\d+) bytes stack frame",
+    "spilled_bytes": r"(\d+) bytes spill stores, (\d+) bytes spill loads",
+    "shared_bytes": r"(\d+) bytes smem",
 }
 KINDS = {name: unit for unit, names in UNITS.items() for name in names.split()}
 SECTION = re.compile(r"^\s*\.section\s+\.text\.(\w+)")

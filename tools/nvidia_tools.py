@@ -18,14 +18,14 @@ import run_report
 class MissingError(Exception):
     """One of them is not installed."""
 
+    def __init__(self, package: str) -> None:
+        """The package that has it."""
+        super().__init__(f"{package} is not installed here: `make nvrtc` installs it")
+
 
 @dataclass(frozen=True)
 class Nvrtc:
-    """The compiler from CUDA C to PTX.
-
-    Attributes:
-        folder: Where its libraries are.
-    """
+    """The compiler from CUDA C to PTX, by the folder of its libraries."""
 
     folder: Path
 
@@ -36,14 +36,10 @@ class Nvrtc:
         Raises:
             MissingError: If there is none.
         """
-        return cls(_found("nvidia-cuda-nvrtc-cu12", "cuda_nvrtc/lib/libnvrtc.so.*").parent)
+        return cls(_find("nvidia-cuda-nvrtc-cu12", "cuda_nvrtc/lib/libnvrtc.so.*").parent)
 
     def ptx(self, source: str, options: Sequence[str]) -> str:
-        """The PTX of a program.
-
-        Args:
-            source: CUDA C.
-            options: As NVRTC takes them.
+        """The PTX of a program in CUDA C.
 
         Raises:
             ValueError: If it does not compile; holds what NVRTC says.
@@ -69,8 +65,7 @@ class Nvrtc:
         return text.value.decode()
 
     def _call(self, name: str, *arguments: object) -> None:
-        failed = getattr(self._library, f"nvrtc{name}")(*arguments)
-        if failed:
+        if failed := getattr(self._library, f"nvrtc{name}")(*arguments):
             raise ValueError(f"nvrtc{name} failed with {failed}")
 
     @cached_property
@@ -81,39 +76,25 @@ class Nvrtc:
         return ctypes.CDLL(str(next(self.folder.glob("libnvrtc.so.*"))))
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """Machine code of a program.
+def assemble(ptx: str, architecture: str) -> tuple[str, str]:
+    """The machine code that a driver makes of PTX for an architecture such as sm_90.
 
-    Attributes:
-        listing: As nvdisasm prints it, each instruction under the source line that it is of.
-        log: What ptxas says of registers, frames and spills.
-    """
-
-    listing: str
-    log: str
-
-
-def assembled(ptx: str, architecture: str) -> Assembled:
-    """The machine code that a driver makes of PTX.
-
-    Args:
-        ptx: With source lines or without.
-        architecture: Such as sm_90.
+    Returns:
+        What nvdisasm prints, each instruction under the source line that it is of; and what ptxas
+        says of registers, frames and spills.
 
     Raises:
         MissingError: If ptxas or nvdisasm is not installed.
         ValueError: If one of them refuses it; holds what it says.
     """
-    ptxas = _found("nvidia-cuda-nvcc-cu12", "cuda_nvcc/bin/ptxas")
-    nvdisasm = _found("nvidia-cuda-nvdisasm", "*/bin/nvdisasm")
+    ptxas = _find("nvidia-cuda-nvcc-cu12", "cuda_nvcc/bin/ptxas")
+    nvdisasm = _find("nvidia-cuda-nvdisasm", "*/bin/nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder, "program.ptx"), Path(folder, "program.cubin")
         source.write_text(ptx, encoding="utf-8")
         options = ["--verbose", "--generate-line-info", f"--gpu-name={architecture}"]
         log = _run(ptxas, *options, f"--output-file={cubin}", str(source)).stderr
-        listing = _run(nvdisasm, "--print-code", "--print-line-info", str(cubin)).stdout
-    return Assembled(listing, log)
+        return _run(nvdisasm, "--print-code", "--print-line-info", str(cubin)).stdout, log
 
 
 def versions() -> dict[str, str]:
@@ -122,20 +103,19 @@ def versions() -> dict[str, str]:
     Raises:
         MissingError: If one is not.
     """
-    return {package: _version(package) for package in PACKAGES}
+    try:
+        return {package: importlib.metadata.version(package) for package in PACKAGES}
+    except importlib.metadata.PackageNotFoundError as error:
+        raise MissingError(error.name or "nvrtc") from error
 
 
 def without(error: MissingError, left_out: str) -> int:
-    """Says what is not done where one is missing; 1 where SEALIFT_REQUIRE names nvrtc, else 0.
-
-    Args:
-        error: What is missing.
-        left_out: What is therefore not done.
-    """
+    """Says what is not done where one is missing; 1 where SEALIFT_REQUIRE names nvrtc, else 0."""
     run_report.skipped("nvrtc", str(error))
     required = "nvrtc" in run_report.required()
-    said = f"SEALIFT_REQUIRE names nvrtc, but {error}" if required else f"{left_out}: {error}"
-    print(said, file=sys.stderr)
+    print(
+        "SEALIFT_REQUIRE names nvrtc, but" if required else f"{left_out}:", error, file=sys.stderr
+    )
     return int(required)
 
 
@@ -151,20 +131,12 @@ def _own_locale() -> Iterator[None]:
         libc.uselocale(ctypes.c_void_p(own))
 
 
-def _found(package: str, file: str) -> Path:
+def _find(package: str, file: str) -> Path:
     spec = importlib.util.find_spec("nvidia")
-    places = spec.submodule_search_locations if spec else None
-    for place in places or ():
+    for place in (spec and spec.submodule_search_locations) or ():
         for found in sorted(Path(place).glob(file)):
             return found
-    raise MissingError(f"{package} is not installed here: `make nvrtc` installs it")
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError as error:
-        raise MissingError(f"{package} is not installed here: `make nvrtc` installs it") from error
+    raise MissingError(package)
 
 
 def _run(tool: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

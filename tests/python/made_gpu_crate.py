@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import gpu_programs
+from nvidia_tools import Nvrtc
 
 VARIANTS = """
 const SOURCES: [(&str, &str); 2] = [
@@ -44,9 +45,11 @@ def made(root: Path) -> Path:
     return root
 
 
-@dataclass
-class Compiler:
+@dataclass(frozen=True)
+class Compiler(Nvrtc):
     """In place of NVRTC: its PTX is what it was given."""
+
+    folder: Path = Path()
 
     def ptx(self, source: str, options: Sequence[str]) -> str:
         """The options and the source."""

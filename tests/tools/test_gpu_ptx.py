@@ -40,7 +40,7 @@ def test_a_program_is_made_for_each_key_length_and_kind_of_tables_but_the_one_fo
 def test_sources_are_compiled_in_the_order_of_the_host_and_with_the_numbers_of_the_program(
     tree: Path,
 ) -> None:
-    lines = gpu_ptx.compiled(tree, Compiler())["aes192-tables4-copies32.ptx"].splitlines()
+    lines = gpu_ptx.compile_all(tree, Compiler())["aes192-tables4-copies32.ptx"].splitlines()
     assert lines == [
         "--gpu-architecture=compute_90",
         "--define-macro=KEY_WORDS=6",
@@ -57,7 +57,7 @@ def test_sources_are_compiled_in_the_order_of_the_host_and_with_the_numbers_of_t
 
 
 def test_a_program_of_the_lab_is_compiled_as_its_line_says(tree: Path) -> None:
-    lines = gpu_ptx.compiled(tree, Compiler())["lab-bmma.ptx"].splitlines()
+    lines = gpu_ptx.compile_all(tree, Compiler())["lab-bmma.ptx"].splitlines()
     assert lines[:3] == [
         "--gpu-architecture=compute_80",
         "--define-macro=TABLES=0",
@@ -74,21 +74,13 @@ def test_a_program_of_the_lab_is_compiled_as_its_line_says(tree: Path) -> None:
     assert gpu_programs.source_line(tree, ("types.cl", 2)) == "for (;;) {"
 
 
-def test_remarks_around_inline_assembly_are_left_out(tree: Path) -> None:
+def test_remarks_on_assembly_and_numbers_of_calls_are_left_out(tree: Path) -> None:
     kernel = tree / gpu_programs.KERNELS / "many.cl"
-    kernel.write_text(
-        "\t// begin inline asm\n\tmov;\n\t// end inline asm\n// kept\n", encoding="utf-8"
-    )
-    text = gpu_ptx.compiled(tree, Compiler())["aes128-tables0-copies1.ptx"]
-    assert text.endswith('"many.cl"\n\tmov;\n// kept\n')
-
-
-def test_calls_have_no_numbers_which_depend_on_what_was_compiled_before(tree: Path) -> None:
-    kernel = tree / gpu_programs.KERNELS / "many.cl"
+    assembly = "\t// begin inline asm\n\tmov;\n\t// end inline asm\n// kept\n"
     call = "\t{ // callseq 6, 0\n\tcall;\n\t} // callseq 6\n// kept\n"
-    kernel.write_text(call, encoding="utf-8")
-    text = gpu_ptx.compiled(tree, Compiler())["aes128-tables0-copies1.ptx"]
-    assert text.endswith('"many.cl"\n\t{\n\tcall;\n\t}\n// kept\n')
+    kernel.write_text(assembly + call, encoding="utf-8")
+    text = gpu_ptx.compile_all(tree, Compiler())["aes128-tables0-copies1.ptx"]
+    assert text.endswith('"many.cl"\n\tmov;\n// kept\n\t{\n\tcall;\n\t}\n// kept\n')
 
 
 def test_what_was_written_is_as_compiled_until_a_kernel_changes(
@@ -124,7 +116,7 @@ def test_a_crate_without_numbers_or_sources_is_refused(tree: Path) -> None:
     variants = tree / gpu_programs.VARIANTS
     variants.write_text("Self::None => (0, 1),", encoding="utf-8")
     with pytest.raises(ValueError, match="includes no file of"):
-        gpu_ptx.compiled(tree, Compiler())
+        gpu_ptx.compile_all(tree, Compiler())
     variants.write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match="no numbers of tables"):
         gpu_programs.programs(tree)
@@ -149,7 +141,7 @@ def test_without_a_compiler_nothing_is_compared_unless_it_is_required(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def missing() -> nvidia_tools.Nvrtc:
-        raise nvidia_tools.MissingError("NVRTC is not installed here: `make nvrtc` installs it")
+        raise nvidia_tools.MissingError("NVRTC")
 
     monkeypatch.setattr(nvidia_tools.Nvrtc, "installed", missing)
     monkeypatch.setenv("SEALIFT_REQUIRE", "cpu")

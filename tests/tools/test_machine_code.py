@@ -54,15 +54,11 @@ def kernel(listing: str) -> machine_code.Kernel:
     return found
 
 
-def opcodes(found: machine_code.Kernel, places: frozenset[int]) -> list[str]:
-    return [found.code[place].opcode for place in sorted(places)]
-
-
 def test_a_loop_has_its_instructions_without_those_of_the_loop_inside() -> None:
     outer, inner = kernel(NESTED).loops
     assert (outer.depth, inner.depth) == (0, 1)
-    assert opcodes(kernel(NESTED), inner.own) == ["LOP3.LUT", "LDS", "IMAD.WIDE.U32", "BRA"]
-    assert opcodes(kernel(NESTED), outer.own) == [
+    assert [one.opcode for one in inner.own] == ["LOP3.LUT", "LDS", "IMAD.WIDE.U32", "BRA"]
+    assert [one.opcode for one in outer.own] == [
         *("LDG.E.128.CONSTANT", "BSSY", "BRA", "IADD3", "BRA"),
         *("BREV", "BSYNC"),
     ]
@@ -78,12 +74,21 @@ def test_what_is_never_reached_is_not_outside_of_loops() -> None:
 
 def test_instructions_are_counted_by_their_unit_and_memory_by_its_words() -> None:
     outer, inner = kernel(NESTED).loops
-    code = kernel(NESTED).code
-    nothing = dict.fromkeys(("issued", *machine_code.COUNTED), 0)
-    found = machine_code.counts(code[place] for place in inner.own)
-    assert found == {**nothing, "issued": 4, "alu": 1, "shared": 1, "wide": 1}
-    found = machine_code.counts(code[place] for place in outer.own)
-    assert found == {**nothing, "issued": 7, "alu": 1, "slow": 1, "global": 4}
+    nothing = dict.fromkeys(machine_code.COUNTED, 0)
+    assert machine_code.counts(inner.own) == {
+        **nothing,
+        "issued": 4,
+        "alu": 1,
+        "shared": 1,
+        "wide": 1,
+    }
+    assert machine_code.counts(outer.own) == {
+        **nothing,
+        "issued": 7,
+        "alu": 1,
+        "slow": 1,
+        "global": 4,
+    }
 
 
 def test_kernels_are_told_apart() -> None:
@@ -115,9 +120,10 @@ def test_an_instruction_of_no_known_unit_is_refused() -> None:
 
 
 def test_registers_frames_and_spills_are_read_from_the_log() -> None:
+    names = ("registers", "frame_bytes", "spilled_bytes", "shared_bytes")
     assert machine_code.resources(LOG) == {
-        "many": machine_code.Resources(40, 0, 0, 0),
-        "long_join": machine_code.Resources(128, 48, 36, 1024),
+        "many": dict(zip(names, (40, 0, 0, 0), strict=True)),
+        "long_join": dict(zip(names, (128, 48, 36, 1024), strict=True)),
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import machine_code
 from conftest import skip
-from nvidia_tools import MissingError, Nvrtc, assembled, versions
+from nvidia_tools import MissingError, Nvrtc, assemble, versions
 from run_report import ran
 
 ARCHITECTURE = ["--gpu-architecture=compute_75"]
@@ -37,18 +37,16 @@ def nvrtc() -> Nvrtc:
 def test_a_kernel_becomes_machine_code_whose_loop_is_found_at_its_line(
     nvrtc: Nvrtc, architecture: str
 ) -> None:
-    code = assembled(nvrtc.ptx(SOURCE, LINES), architecture)
-    [kernel] = machine_code.kernels(code.listing)
+    listing, log = assemble(nvrtc.ptx(SOURCE, LINES), architecture)
+    [kernel] = machine_code.kernels(listing)
     assert kernel.name == "sum"
     assert [loop.place for loop in kernel.loops] == [("sum.cl", 4)]
-    assert machine_code.counts(kernel.code[place] for place in kernel.loops[0].own)["global"] == 1
-    assert machine_code.resources(code.log)["sum"].spilled_bytes == 0
+    assert machine_code.counts(kernel.loops[0].own)["global"] == 1
+    assert machine_code.resources(log)["sum"]["spilled_bytes"] == 0
 
 
 def test_source_lines_change_no_instruction(nvrtc: Nvrtc) -> None:
-    listings = [
-        assembled(nvrtc.ptx(SOURCE, each), "sm_90").listing for each in (ARCHITECTURE, LINES)
-    ]
+    listings = [assemble(nvrtc.ptx(SOURCE, each), "sm_90")[0] for each in (ARCHITECTURE, LINES)]
     one, other = (
         [each.opcode for each in next(machine_code.kernels(text)).code] for text in listings
     )
@@ -75,4 +73,4 @@ def test_what_does_not_compile_is_told_with_its_line(nvrtc: Nvrtc) -> None:
 def test_what_is_no_ptx_is_told(nvrtc: Nvrtc) -> None:
     assert nvrtc.folder.is_dir()
     with pytest.raises(ValueError, match="ptxas: "):
-        assembled("nothing of the kind", "sm_90")
+        assemble("nothing of the kind", "sm_90")
