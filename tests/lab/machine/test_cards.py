@@ -118,22 +118,6 @@ def test_how_fast_the_processor_copies_is_measured_where_it_is_left_out(
 
 
 @pytest.mark.parametrize(
-    ("messages", "message_bytes", "said"),
-    [
-        (0, 16, "messages is 0: give 1 to 4294967295"),
-        (-1, 16, "messages is -1"),
-        (1, -1, "message_bytes is -1"),
-        (1, 2**36, "message_bytes is 68719476736"),
-    ],
-)
-def test_a_prediction_of_what_cannot_be_is_refused(
-    messages: int, message_bytes: int, said: str
-) -> None:
-    with pytest.raises(InputError, match=said):
-        cards()[0].predict(messages, message_bytes)
-
-
-@pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
         ("units = 2", "units = 0", r"line 7: card\.units is 0: give a whole number from 1"),
@@ -210,34 +194,13 @@ def test_a_rehearsal_gives_what_is_reckoned_where_one_batch_is_there_at_a_time(
     assert "quick" in repr(found.devices[0])
 
 
-def test_a_seed_replays_a_rehearsal(core: Cost) -> None:
-    def found(seed: int) -> tuple[int, float]:
-        done = rehearse(
-            [("core", core, 1)],
-            batches_per_s=1e5,
-            messages=1,
-            message_bytes=16,
-            batches=500,
-            seed=seed,
-        )
-        return done.span_ns, done.response_ns_mean
-
-    assert found(1) == found(1) != found(2)
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"batches_per_s": 0.0}, "batches_per_s is 0"),
         ({"batches_per_s": float("nan")}, "batches_per_s is NaN"),
-        ({"batches_per_s": 2e9}, "batches_per_s is 2000000000: give"),
         ({"batches_per_s": 0.001}, "batches / batches_per_s is 20000000 s"),
-        ({"messages": 0}, "messages is 0"),
         ({"messages": -5}, "messages is -5"),
-        ({"message_bytes": 2**36}, "message_bytes is 68719476736"),
         ({"message_bytes": 2**30}, "messages of 1073741824 bytes may be in flight"),
-        ({"batches": 0}, "batches is 0"),
-        ({"seed": -1}, "seed is -1"),
         ({"policy": "fastest"}, "fastest"),
         ({"devices": []}, "there is no device"),
     ],

@@ -157,17 +157,3 @@ def test_sensors_are_sampled_until_the_end_of_the_block(root: Path) -> None:
     assert stored[0][1]["load_1min"] == 1.5
     assert not any(thread.name == "sensors" for thread in threading.enumerate())
     assert len(stored) == count
-
-
-def test_a_store_that_fails_ends_the_readings(root: Path) -> None:
-    stored = []
-
-    def store(at_s: float, _: Mapping[str, float]) -> bool:
-        stored.append(at_s)
-        return False
-
-    with sampling(Sensors(root), store, every_s=0.001):
-        for thread in threading.enumerate():
-            if thread.name == "sensors":
-                thread.join(100)
-    assert len(stored) == 1

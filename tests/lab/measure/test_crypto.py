@@ -9,18 +9,14 @@ from pathlib import Path
 import pytest
 
 from sealift_lab.measure.crypto import (
-    LOAD,
-    Load,
     Work,
     crypto_arm,
     crypto_cells,
     legend_of,
-    lengths_in,
     messages_for,
     of_lengths,
     one_and_all,
     sized,
-    with_load,
     workload_of,
 )
 from sealift_lab.model.arm import Cell, Context
@@ -100,13 +96,6 @@ def test_a_cell_names_many_lengths_and_the_legend_has_them() -> None:
             workload_of(cell, 1, legend)
 
 
-def test_one_length_from_a_file_is_the_work_of_that_size() -> None:
-    lengths = Lengths.from_counts({128: 9})
-    assert of_lengths(lengths, ONE_KEY) == sized(128, ONE_KEY)
-    assert legend_of(lengths) == {}
-    assert lengths_in(cell_of(sized(128, ONE_KEY)), {}) is None
-
-
 def test_messages_of_many_lengths_are_measured_as_long_as_they_are() -> None:
     lengths = Lengths.from_counts({0: 1, 40: 4, 1_500: 3})
     context = Context(seed=3, folder=Path(), legend=legend_of(lengths))
@@ -119,13 +108,6 @@ def test_a_mix_that_is_no_per_cent_keeps_its_weights() -> None:
     assert work.mix == "1/2/4"
     operations = Counter(workload_of(cell_of(work), seed=1).columns()["operation"])
     assert operations[1] / operations[0] == pytest.approx(2, rel=1e-3)
-
-
-def test_a_cell_says_whether_its_threads_share_cores() -> None:
-    scope = Scope(quick=True, cores=2, devices=("library",))
-    works = [sized(16, ONE_KEY)]
-    cells = list(with_load(crypto_cells(works, devices=["library"], threads=(1, 2, 3)), scope))
-    assert [cell[LOAD.name] for cell in cells] == [Load.BELOW, Load.ALL, Load.OVER]
 
 
 def test_one_thread_and_all_cores_give_way_to_those_asked_for() -> None:

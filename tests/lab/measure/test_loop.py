@@ -113,13 +113,6 @@ def test_each_block_runs_every_arm_once_and_the_next_one_twice() -> None:
     assert len({tuple(block) for block in blocks[::2]}) > 6
 
 
-def test_groups_take_turns_from_the_first_block_on() -> None:
-    _, stored, _ = run("ab", "cd", blocks=3, first_block=28)
-    assert [(group, number) for group, number, _ in stored.blocks] == [
-        (group, number) for number in (28, 29, 30) for group in range(2)
-    ]
-
-
 def test_every_sample_follows_a_lead_in_of_the_same_arm_that_is_not_stored() -> None:
     _, stored, world = run("ab", "cde", blocks=8)
     for (name, lead_s), (timed, sample_s) in zip(

@@ -90,12 +90,6 @@ def test_a_report_that_can_not_be_stored_is_noted_with_its_line(tmp_path: Path) 
     assert lines(run, "verify.jsonl")[1]["facts"] == {}
 
 
-def test_what_an_experiment_prints_goes_to_standard_error(tmp_path: Path) -> None:
-    said: list[str] = []
-    _, failed = events(job(new_run(tmp_path, "prints"), 1), said)
-    assert (said, failed) == (["printed on standard output"], "")
-
-
 @pytest.mark.parametrize("who", ["fills the disk", "no room once"])
 def test_a_full_disk_is_an_event_that_says_what_to_do(tmp_path: Path, who: str) -> None:
     run = new_run(tmp_path, "first", who)
@@ -159,14 +153,6 @@ def test_a_process_whose_parent_is_gone_measures_nothing(tmp_path: Path) -> None
     os.close(of.lock)
     assert done.returncode == -signal.SIGKILL
     assert not (run / "samples.jsonl").exists()
-
-
-def test_a_job_may_have_more_groups_than_fit_into_a_command_line(tmp_path: Path) -> None:
-    groups = [GroupJob(0, [0], 0, 1), *(GroupJob(1, [], 0, 1) for _ in range(3_000))]
-    run = new_run(tmp_path, "first")
-    found, failed = events(job(run, 1, groups=groups))
-    assert (failed, found[-1]["ending"]) == ("", "complete")
-    assert blocks(run) == {0: [(0, 0)]}
 
 
 def test_measuring_loads_no_package_beside_the_extension() -> None:

@@ -261,15 +261,6 @@ def test_kept_runs_of_the_first_schema_are_read(path: Path) -> None:
     assert run.machine.facts["cpu_model"].value
 
 
-def test_a_listing_reads_no_samples(folder: Path) -> None:
-    for name in (names.SAMPLES, names.REPORTS, names.SENSORS, names.NOTES):
-        (folder / name).write_text("damage\n", encoding="utf-8")
-    run = Run(folder)
-    assert run.plan.experiments
-    assert run.machine.facts
-    assert run.ending is None
-
-
 VALUES: tuple[Any, ...] = (
     None, True, -1, 1.5, 10**400, "", "\ud800", [], {}, [{}], "a/../b", 2**63,
 )  # fmt: skip

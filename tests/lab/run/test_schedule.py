@@ -257,17 +257,6 @@ def test_without_a_budget_everything_is_measured(is_narrow: bool) -> None:  # no
     assert finished(state) == {"number-a": 30, "number-b": 2}
 
 
-def test_samples_are_longer_where_there_is_time_and_never_too_short_for_the_operation() -> None:
-    spare, scarce = Machine(), Machine()
-    run(plan(1), spare, 600)
-    run(plan(40), scarce, 60)
-    assert spare.steps[0].sample_s > 2 * SHORT_S
-    assert scarce.steps[0].sample_s < spare.steps[0].sample_s
-    slow = Machine(operation_s=0.25)
-    run(plan(2), slow, 600)
-    assert slow.steps[1].sample_s == pytest.approx(0.5, rel=0.2)
-
-
 def test_a_group_that_gives_no_blocks_is_tried_twice() -> None:
     class Broken(Machine):
         def take(self, step: Step, pace: Pace, state: State, latest_s: float) -> State:

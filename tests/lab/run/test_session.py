@@ -80,12 +80,6 @@ def test_a_wrong_result_has_its_own_exit_code(out: Path, tmp_path: Path, who: st
     assert check(out, is_whole=True).samples.filter(arm=0).height > 0
 
 
-def test_nothing_that_could_be_measured_has_its_own_exit_code(out: Path, tmp_path: Path) -> None:
-    done, text = run(out, experiment_file(tmp_path, "absent"))
-    assert done.code == ExitCode.NOTHING_RAN
-    assert "nothing could be measured, for the reasons above" in text
-
-
 def test_what_fails_always_is_tried_twice_and_what_fails_once_succeeds(
     out: Path, tmp_path: Path
 ) -> None:
@@ -97,14 +91,6 @@ def test_what_fails_always_is_tried_twice_and_what_fails_once_succeeds(
     state = read_state(Run(out))
     assert state.processes["always"] == 2
     assert all(not each.lacking for each in state.groups["once"])
-
-
-def test_what_is_transient_leaves_a_complete_run_that_can_be_resumed(
-    out: Path, tmp_path: Path
-) -> None:
-    done, text = run(out, experiment_file(tmp_path, "no memory"))
-    assert done.ending == Ending("complete")
-    assert f"to try again what could not be measured now: sealift lab run --resume {out}" in text
 
 
 def test_a_killed_process_is_told_and_a_later_one_makes_up_for_it(
