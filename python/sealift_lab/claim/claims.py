@@ -16,23 +16,27 @@ from sealift_lab.run.folder import Run
 
 
 def experiment_claims(planned: PlannedExperiment, results: Results) -> list[Claim]:
-    """What one experiment lets one say: what is wrong, who wins from where, then row by row."""
-    sound = [row for row in results.rows if not row.wrong]
+    """What one experiment lets one say: what is wrong, who wins from where, then row by row.
+
+    Last come the arms that were measured nowhere, each once, with the reason in short.
+    """
+    name, sound = planned.name, [row for row in results.rows if not row.wrong]
+    measured = {name_of(row.subject, planned.names) for row in results.rows}
+    wrong, skipped = (_reasons(planned, results, field) for field in ("wrong", "skipped"))
     return [
-        *wrong_results(planned, results),
-        *wins(planned, sound),
-        *comparisons(planned, sound),
+        *(Claim(arm, Relation.WRONG, reason=why, experiment=name) for arm, why in wrong.items()),
+        *_wins(planned, sound),
+        *(
+            _of_row(planned, row, RELATIONS[row.verdict], row.reference, row.ratio, "x", row.reason)
+            for row in sound
+            if row.verdict
+        ),
         *(rate(planned, row) for row in sound),
-        *skipped(planned, results),
-    ]
-
-
-def comparisons(planned: PlannedExperiment, rows: Sequence[Row]) -> list[Claim]:
-    """The rows that have a verdict, each against its reference."""
-    return [
-        _of_row(planned, row, RELATIONS[row.verdict], row.reference, row.ratio, reason=row.reason)
-        for row in rows
-        if row.verdict
+        *(
+            Claim(arm, Relation.ABSENT, reason=short_reason(why), experiment=name)
+            for arm, why in skipped.items()
+            if arm not in measured
+        ),
     ]
 
 
@@ -66,44 +70,6 @@ def fastest(planned: PlannedExperiment, rows: Sequence[Row]) -> Claim | None:
         return _of_row(planned, first, Relation.SAME, other.subject, ratio)
     why = next((row.reason for row in (first, *others) if row.reason), NOT_TOLD_APART)
     return _of_row(planned, first, Relation.INCONCLUSIVE, other.subject, None, reason=why)
-
-
-def wins(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[Claim]:
-    """From which number to which one arm alone wins all work, along the axis of the first chart.
-
-    A single value is left to the rows.
-    """
-    axis = planned.charts[0].x if planned.charts else planned.compare
-    winners: dict[float, set[Value | None]] = {}
-    for _, group in groupby(rows, key=lambda row: row.group):
-        arms = [*group]
-        won = [row.subject for row in arms if row.is_winner]
-        if isinstance(x := arms[0].cell.get(axis), int | float):
-            winners.setdefault(x, set()).add(won[0] if len(won) == 1 < len(arms) else None)
-    if len(winners) < PLACES_MIN or axis == planned.compare:
-        return
-    unit = "B" if axis.endswith("bytes") else axis.replace("_", " ")
-    for owners, places in groupby(sorted(winners), key=winners.__getitem__):
-        along = [*places]
-        if len(owners) == 1 and len(along) > 1 and (owner := next(iter(owners))) is not None:
-            span = Estimate(along[0], along[0], along[-1])
-            name = name_of(owner, planned.names)
-            yield Claim(name, Relation.WINS_FROM, "", span, unit, experiment=planned.name)
-
-
-def wrong_results(planned: PlannedExperiment, results: Results) -> Iterator[Claim]:
-    """The arms that computed something wrong, each once."""
-    for subject, wrong in _reasons(planned, results, "wrong").items():
-        yield Claim(subject, Relation.WRONG, reason=wrong, experiment=planned.name)
-
-
-def skipped(planned: PlannedExperiment, results: Results) -> Iterator[Claim]:
-    """The arms that were measured nowhere, each once, with the reason in short."""
-    measured = {name_of(row.subject, planned.names) for row in results.rows}
-    for subject, why in _reasons(planned, results, "skipped").items():
-        if subject not in measured:
-            reason = short_reason(why)
-            yield Claim(subject, Relation.ABSENT, reason=reason, experiment=planned.name)
 
 
 def absent_devices(machine: Surroundings, planned: Iterable[PlannedExperiment]) -> list[Claim]:
@@ -153,11 +119,13 @@ def finding(planned: PlannedExperiment, results: Results, published: Sequence[Pa
 def _parts(
     planned: PlannedExperiment, results: Results, published: Sequence[Pair]
 ) -> Iterator[str]:
-    yield from (sentence(claim) for claim in wrong_results(planned, results))
-    sound = [row for row in results.rows if not row.wrong]
-    compared = comparisons(planned, sound)
-    yield from (sentence(claim) for claim in [*wins(planned, sound)][:WINS_MOST])
-    if compared:
+    claims = experiment_claims(planned, results)
+
+    def of(*relations: Relation) -> list[Claim]:
+        return [claim for claim in claims if claim.relation in relations]
+
+    yield from map(sentence, [*of(Relation.WRONG), *of(Relation.WINS_FROM)[:WINS_MOST]])
+    if compared := of(*RELATIONS.values()):
         ratios: dict[tuple[str, str], list[float]] = {}
         for claim in compared:
             if claim.figure:
@@ -166,17 +134,40 @@ def _parts(
             ends = dict.fromkeys(format_number(each) for each in (min(values), max(values)))
             yield f"{subject}: {' to '.join(ends)}× {other}"
         yield _counted(Counter(claim.relation.value for claim in compared), "comparison")
-    elif sound:
-        yield f"{len(sound)} measured, nothing compared"
+    elif measured := of(Relation.RATE):
+        yield f"{len(measured)} measured, nothing compared"
     elif not planned.is_timed and any(each.facts for each in results.reports):
         yield f"{planned.origin.capitalize()}, not measured"
     for (_, ledger), outcomes in count(published).items():
         yield _counted(outcomes, "published figure", f", {ledger}")
-    if absent := [claim.subject for claim in skipped(planned, results)]:
+    if absent := [claim.subject for claim in of(Relation.ABSENT)]:
         more = f" and {len(absent) - NAMES_MOST} more" if len(absent) > NAMES_MOST else ""
         yield f"Not measured: {', '.join(absent[:NAMES_MOST])}{more}"
     if left_out := len(planned.left_out):
         yield f"{left_out} of {left_out + len(planned.groups)} groups had no time"
+
+
+def _wins(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[Claim]:
+    """From which number to which one arm alone wins all work, along the axis of the first chart.
+
+    A single value is left to the rows.
+    """
+    axis = planned.charts[0].x if planned.charts else planned.compare
+    winners: dict[float, set[Value | None]] = {}
+    for _, group in groupby(rows, key=lambda row: row.group):
+        arms = [*group]
+        won = [row.subject for row in arms if row.is_winner]
+        if isinstance(x := arms[0].cell.get(axis), int | float):
+            winners.setdefault(x, set()).add(won[0] if len(won) == 1 < len(arms) else None)
+    if len(winners) < PLACES_MIN or axis == planned.compare:
+        return
+    unit = "B" if axis.endswith("bytes") else axis.replace("_", " ")
+    for owners, places in groupby(sorted(winners), key=winners.__getitem__):
+        along = [*places]
+        if len(owners) == 1 and len(along) > 1 and (owner := next(iter(owners))) is not None:
+            span = Estimate(along[0], along[0], along[-1])
+            name = name_of(owner, planned.names)
+            yield Claim(name, Relation.WINS_FROM, "", span, unit, experiment=planned.name)
 
 
 def _counted(counts: Mapping[str, int], noun: str, more: str = "") -> str:

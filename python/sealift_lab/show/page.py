@@ -8,13 +8,13 @@ import jinja2
 from markdown_it import MarkdownIt
 
 from sealift_lab.claim.answer import answer, command_text
-from sealift_lab.claim.claims import absent_devices, finding, skipped
+from sealift_lab.claim.claims import absent_devices, experiment_claims, finding
 from sealift_lab.claim.declared import lines, plans, published
 from sealift_lab.claim.published import Pair, count, document_of
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.judge import gauge
 from sealift_lab.model.experiment import Experiment
-from sealift_lab.model.results import Results
+from sealift_lab.model.results import Relation, Results
 from sealift_lab.model.run import Fact, PlannedExperiment
 from sealift_lab.model.units import format_number, format_percent
 from sealift_lab.run.folder import Run
@@ -66,7 +66,7 @@ def _part(
 ) -> Mapping[str, Any]:
     """An experiment on the page; paragraphs of its notes in `seen` are left out, others added."""
     own = [pair for pair in pairs if pair[1].experiment == planned.name]
-    beside = lines(run, planned, results, loaded)
+    beside, claims = lines(run, planned, results, loaded), experiment_claims(planned, results)
     printed = [published for published, _ in own]
     drawn = (draw(planned, results, chart, beside, printed) for chart in planned.charts)
     notes = [text for text in planned.notes.split("\n\n") if text not in seen]
@@ -77,7 +77,7 @@ def _part(
         "finding": finding(planned, results, own),
         "drawings": [drawing for drawing in drawn if drawing],
         "table": experiment_table(planned, results),
-        "skipped": [sentence(claim) for claim in skipped(planned, results)],
+        "skipped": [sentence(claim) for claim in claims if claim.relation is Relation.ABSENT],
         "notes": MarkdownIt("commonmark", {"html": False}).render("\n\n".join(notes)),
     }
 
