@@ -9,7 +9,7 @@ import polars as pl
 from sealift_lab.advise.advice import Advice, Payoff
 from sealift_lab.advise.load import Candidate, Device
 from sealift_lab.claim.answer import Answer
-from sealift_lab.judge.lines import stretches, verdicts_of_models
+from sealift_lab.judge.lines import stretches
 from sealift_lab.model.results import Estimate, Origin, Results
 from sealift_lab.run.folder import Run
 from sealift_lab.show.export import rows_frame
@@ -146,7 +146,7 @@ def _break_even(advice: Advice) -> Iterator[Record]:
 
 def _compared(one: Device, other: Device, messages: int, places: list[int]) -> Iterator[Record]:
     """The sizes over which one compares with the other in one way, by their cost lines."""
-    verdicts = verdicts_of_models(
+    found = stretches(
         lambda size: one.batch_ns(messages, size),
         lambda size: other.batch_ns(messages, size),
         places,
@@ -155,7 +155,7 @@ def _compared(one: Device, other: Device, messages: int, places: list[int]) -> I
     is_projected = Origin.PROJECTED in (one.origin, other.origin)
     of = {"about": "break-even", "device": one.name, "against": other.name, "batch": messages}
     of["origin"] = Origin.PROJECTED if is_projected else Origin.MEASURED
-    for verdict, *ends in stretches(verdicts):
+    for verdict, *ends in found:
         for name, size in zip(("from_bytes", "to_bytes"), ends, strict=True):
             yield _record(size, figure=name, text=verdict.value, **of)
 

@@ -89,8 +89,10 @@ class Device:
         """Predicted time of one of its batches with messages of any size."""
         if self.card is not None:
             return self.card.predict(messages, round(size_bytes)).batch_ns
-        own = BatchTime(messages, self.message_bytes, self.by_messages[messages].batch_ns.value)
-        return self.line_of(messages).through(own).batch_ns(messages, size_bytes)
+        line, own_ns = self.line_of(messages), self.by_messages[messages].batch_ns.value
+        # The line, scaled so that it meets the batch that was measured.
+        at_own = line.batch_ns(messages, self.message_bytes)
+        return own_ns * line.batch_ns(messages, size_bytes) / at_own
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Lines through measurements: what batches cost, where a line bends, and where two cross."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -36,12 +36,6 @@ class CostLine:
         """Predicted time of a batch."""
         return self.setup_ns + messages * (self.per_message_ns + self.per_byte_ns * message_bytes)
 
-    def through(self, point: BatchTime) -> "CostLine":
-        """The same line, scaled so that it meets a measured batch."""
-        factor = point.batch_ns / self.batch_ns(point.messages, point.message_bytes)
-        setup, message, byte = self.setup_ns, self.per_message_ns, self.per_byte_ns
-        return CostLine(factor * setup, factor * message, factor * byte, self.worst_share)
-
 
 def fit(points: Sequence[BatchTime]) -> CostLine:
     """Fits the line by least squares of relative errors, none of its three parts below 0.
@@ -59,31 +53,16 @@ def fit(points: Sequence[BatchTime]) -> CostLine:
     return CostLine(setup, message, byte, float(np.abs(shares / scale @ parts - 1).max()))
 
 
-@dataclass(frozen=True)
-class Breakpoint:
-    """Where two segments meet: the place that fits best, with an interval.
-
-    An interval that reaches the second place, or the last but one, ends at the line's own end.
-    Slopes are those of logarithms: 1 is in proportion, 0 is flat.
-    """
-
-    at: float
-    low: float
-    high: float
-    before: float
-    after: float
-    points: int
-
-
 def breakpoint_of(
     line: Sequence[tuple[float, float]], *, confidence: float = SHOWN
-) -> Breakpoint | None:
-    """Two segments that meet, fitted to a line by least squares in logarithms of both.
+) -> Estimate | None:
+    """Where two segments meet that are fitted to a line by least squares in logarithms of both.
 
     In logarithms what grows in proportion has a slope of 1 and errors are shares. The interval
     holds every place where the segments could meet and fit hardly worse: by as much as Student's
-    t allows, with as many degrees of freedom as there are places over the fit's four numbers. None
-    where one straight line does as well, or the slopes differ by less than `SLOPE_LEAST`.
+    t allows, with as many degrees of freedom as there are places over the fit's four numbers; it
+    ends at the line's own end where that is a place away. None where one straight line does as
+    well, or the slopes differ by less than `SLOPE_LEAST`.
     """
     for place, value in line:
         if not (0 < place < np.inf and 0 < value < np.inf):
@@ -96,15 +75,15 @@ def breakpoint_of(
     steps = [np.linspace(low, high, STEPS, endpoint=False) for low, high in pairwise(inner)]
     tried = np.concatenate([*steps, inner[-1:]])
 
-    def fitted(turn: float) -> tuple[float, float, float]:
-        """The sum of squares, the slope before the turn, and by how much it changes there."""
+    def fitted(turn: float) -> tuple[float, float]:
+        """The sum of squares, and by how much the slope changes at the turn."""
         terms = np.column_stack([np.ones_like(x), x, np.maximum(0.0, x - turn)])
         parts, *_ = np.linalg.lstsq(terms, y, rcond=None)
         residual = y - terms @ parts
-        return float(residual @ residual), float(parts[1]), float(parts[2])
+        return float(residual @ residual), float(parts[2])
 
-    squares, before, change = np.array([fitted(turn) for turn in tried]).T
-    straight, _, _ = fitted(x[-1])
+    squares, change = np.array([fitted(turn) for turn in tried]).T
+    straight, _ = fitted(x[-1])
     rounding, least = ROUNDING * float(y @ y), float(squares.min())
     best = int(np.argmax(squares <= least + rounding))  # of places that fit alike the first
     freedom = len(x) - PARAMETERS
@@ -114,30 +93,26 @@ def breakpoint_of(
     fitting = np.flatnonzero(squares <= least * (1 + reach) + rounding)
     low = x[0] if fitting[0] == 0 else tried[fitting[0]]
     high = x[-1] if fitting[-1] == len(tried) - 1 else tried[fitting[-1]]
-    at, low, high = np.exp([tried[best], low, high]).tolist()
-    slope, turn = float(before[best]), float(change[best])
-    return Breakpoint(at, low, high, slope, slope + turn, len(x))
+    return Estimate(*np.exp([tried[best], low, high]).tolist())
 
 
-def verdicts_of_models(
+def stretches(
     one_ns: Callable[[float], float],
     other_ns: Callable[[float], float],
     places: Sequence[float],
     error: float = 0.0,
-) -> dict[float, Verdict]:
-    """Judges one device against another at some places, by times that models give.
+) -> list[tuple[Verdict, float, float]]:
+    """Judges one device against another at places, by times that models give.
 
     The worse of both models is off by the share `error`.
+
+    Returns:
+        Neighbouring places with one verdict: the verdict, the first place and the last.
     """
     half = float(np.log1p(error))
     logs = {at: float(np.log(other_ns(at) / one_ns(at))) for at in sorted(places)}
-    return {at: verdict(log, (log - half, log + half)) for at, log in logs.items()}
-
-
-def stretches(verdicts: Mapping[float, Verdict]) -> list[tuple[Verdict, float, float]]:
-    """Neighbouring places with one verdict: the verdict, the first place and the last."""
-    by_verdict = groupby(sorted(verdicts), key=verdicts.__getitem__)
-    return [(each, (places := [*of])[0], places[-1]) for each, of in by_verdict]
+    by_verdict = groupby(logs, lambda at: verdict(logs[at], (logs[at] - half, logs[at] + half)))
+    return [(each, (of := [*same])[0], of[-1]) for each, same in by_verdict]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from sealift_lab.judge.lines import (
     breakpoint_of,
     fit,
     stretches,
-    verdicts_of_models,
 )
 from sealift_lab.model.results import Estimate, Verdict
 
@@ -29,8 +28,7 @@ def bent(at: float, *, noise: float = 0.0, seed: int = 1) -> list[tuple[float, f
 def test_a_line_that_goes_flat_bends_where_it_does(at: float) -> None:
     found = breakpoint_of([(x, 1_000 * y) for x, y in reversed(bent(at))])
     assert found is not None
-    assert [found.at, found.low, found.high] == pytest.approx([at] * 3, rel=0.05)
-    assert [found.before, found.after] == pytest.approx([1, 0], abs=1e-9)
+    assert [found.value, found.low, found.high] == pytest.approx([at] * 3, rel=0.05)
 
 
 def test_the_interval_holds_the_bend_about_as_often_as_it_says() -> None:
@@ -60,10 +58,8 @@ def test_what_is_no_line_is_refused() -> None:
 
 def test_models_are_told_apart_beyond_the_margin_and_their_error() -> None:
     models = (lambda size: 100 + size, lambda size: 2 * size, [50, 90, 99, 101, 120, 200])
-    near = verdicts_of_models(*models)
-    assert stretches(near) == [(S, 50, 90), (SAME, 99, 101), (F, 120, 200)]
-    wide = verdicts_of_models(*models, error=0.2)
-    assert [wide[place] for place in (50, 90, 120, 200)] == [S, OPEN, OPEN, F]
+    assert stretches(*models) == [(S, 50, 90), (SAME, 99, 101), (F, 120, 200)]
+    assert stretches(*models, error=0.2) == [(S, 50, 50), (OPEN, 90, 120), (F, 200, 200)]
 
 
 def test_a_break_even_has_the_ends_of_the_measured_time() -> None:
@@ -80,7 +76,5 @@ def test_a_cost_line_is_found_again_with_no_part_below_0() -> None:
     found = fit([BatchTime(1, 16, 100), BatchTime(10, 16, 200), BatchTime(1, 1_000, 90)])
     assert min(found.setup_ns, found.per_message_ns, found.per_byte_ns) >= 0
     assert found.worst_share > 0.01
-    through = found.through(BatchTime(10, 16, 400))
-    assert through.batch_ns(10, 16) == pytest.approx(400)
     alone = fit([BatchTime(1, 64, 80.0)])
     assert alone.batch_ns(1, 64) == pytest.approx(80)

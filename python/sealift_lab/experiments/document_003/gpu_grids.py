@@ -17,7 +17,7 @@ from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, Gpu, 
 from sealift_lab.measure.native import gpu_types
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Number, Published, Rate, Times
+from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
 from sealift_lab.model.results import Origin, Results
 
 Grids = Callable[[str, int], Iterable[Grid]]
@@ -60,7 +60,7 @@ def break_of(line: Iterable[tuple[float, float]], units: float) -> Figure:
     found = breakpoint_of(points)
     if found is None:
         return Missing(f"{places} has no break")
-    return Number(found.at / units, found.low / units, found.high / units)
+    return found.scaled(1 / units)
 
 
 def projected_line(gpu: Gpu, axis: str) -> Sequence[tuple[float, float]]:
