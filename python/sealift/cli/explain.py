@@ -17,7 +17,6 @@ from sealift.cli import lab
 from sealift.cli.devices import split_specs
 from sealift.cli.output import (
     Help,
-    Parse,
     columns,
     echo,
     eprint,
@@ -39,10 +38,7 @@ POLICIES = "\n".join(f"  {policy.name:<17}{policy.summary}" for policy in polici
 EXAMPLES = HELP.lines("explain").format(policies=POLICIES)
 MESSAGES = partial(parse_count, least=1, most=2**32 - 1, noun="number of messages")
 BYTES = partial(parse_count, least=0, most=2**36 - 32, noun="number of bytes")
-
-
-def _option(flag: str, metavar: str | None = None, of: Parse = None) -> Any:
-    return HELP.option("explain", flag, metavar, of)
+_option = partial(HELP.option, "explain")
 
 
 def explain(

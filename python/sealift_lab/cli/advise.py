@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -48,12 +49,7 @@ EXAMPLES = examples("advise")
 Several = Sequence[Any] | None
 Given = Mapping[str, Any]
 """The options that were given, with their values."""
-
-
-def _option(flags: str, metavar: str | None = None, of: Any = None) -> Any:
-    return parse.option("advise", flags, metavar, of)
-
-
+_option = partial(parse.option, "advise")
 WORKLOADS = (PLAIN := "plain", "as-stated", "as-logged")
 WORKLOAD = parse.choice(*WORKLOADS)
 BYTES = count(1, 2**36 - 32, "number of bytes")

@@ -49,7 +49,10 @@ def plot(
         runs = [output.open_run(folder) for folder in folders]
         frames = [_rows(run, chosen.get("experiment", "")) for run in runs]
         frame = pl.concat(frames, how="diagonal_relaxed")
-        _check_columns(frame, [name for name in (x, y, z, *chosen) if name])
+        for name in filter(None, (x, y, z, *chosen)):
+            if name not in frame.columns:
+                near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
+                raise ValueError(f"no column {name!r}; {near}")
         drawn = _select(frame, chosen).filter(pl.col(x).is_not_null(), pl.col(y).is_not_null())
         if drawn.is_empty() or not drawn[y].dtype.is_numeric():
             raise ValueError(f"no row has {x} and a number in {y}; name other columns")
@@ -76,13 +79,6 @@ def _rows(run: Run, experiment: str) -> pl.DataFrame:
     if frame.is_empty():
         raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
     return frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(run.path.resolve().name))
-
-
-def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
-    for name in names:
-        if name not in frame.columns:
-            near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
-            raise ValueError(f"no column {name!r}; {near}")
 
 
 def _select(frame: pl.DataFrame, where: Mapping[str, str]) -> pl.DataFrame:
