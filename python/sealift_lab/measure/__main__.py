@@ -82,7 +82,7 @@ class _Session:
                         if not self._parent.is_ending:
                             self._measure(planned, process)
             ending, code = self._ending()
-            _say(f"{ending.ending}: {ending.reason}" if ending.reason else ending.ending)
+            _say(f"{ending.ending}: {ending.reason}".removesuffix(": "))
             write_ending(self._folder, ending)
             return code
 

@@ -158,7 +158,8 @@ def gpu(
     """Messages in a GPU's memory that are worked again and again.
 
     AES-128, sealing, tables and a key for each message unless `request` says otherwise. All output
-    is compared with this processor's kernels, before and after each sample.
+    is compared with this processor's kernels before the first sample and after each; of more than
+    64 MiB then some megabytes, others each time.
     """
     # On the host: inputs, outputs, and what must come out; key, nonce and tags twice.
     needed_bytes = int(request["messages"]) * (3 * int(request["message_bytes"]) + 400)

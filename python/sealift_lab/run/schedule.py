@@ -220,7 +220,7 @@ class Schedule:
         self._served: set[str] = set()
         # The current experiment, its time, and how much was left when it began.
         self._current: PlannedExperiment | None = None
-        self._own_s = self._begin_left_s = self._left_s = 0.0
+        self._own_s = self._begin_left_s = 0.0
         self._strikes: Counter[tuple[str, int]] = Counter()
 
     def strike(self, experiment: str, group: int, strikes: int = 1) -> None:
@@ -229,81 +229,76 @@ class Schedule:
 
     def next(self, state: State, narrow: Narrow, left_s: float) -> Step | None:
         """The next process; None where nothing more can be finished in the time that is left."""
-        self._left_s = left_s
-        if self._current and (step := self._more(self._current, state, narrow)):
+        self._state, self._narrow, self._left_s = state, narrow, left_s
+        if self._current and (step := self._more(self._current)):
             return step
         self._current = None
         while self._round <= EXTENSIONS:
             # What an earlier session has begun, then what has no time yet, as they are wanted.
             for each in sorted(
                 self._plan.experiments,
-                key=lambda each: (not self._begun(each, state), each.name in self._served),
+                key=lambda each: (not self._begun(each), each.name in self._served),
             ):
-                if self._round < EXTENSIONS:
-                    step = self._first(each, state)
-                else:
-                    step = self._extension(each, state, narrow, left_s)
-                if step:
+                is_last = self._round == EXTENSIONS
+                if step := self._extension(each, left_s) if is_last else self._first(each):
                     return step
             self._round += 1
         return None
 
     def rest_s(self, state: State) -> float:
         """About what everything takes that a resume would measure."""
-        experiments = self._plan.experiments
-        return sum(self._finish_s(each, self._todo(each, state)) for each in experiments)
+        self._state = state
+        return sum(self._finish_s(each, self._todo(each)) for each in self._plan.experiments)
 
-    def _first(self, of: PlannedExperiment, state: State) -> Step | None:
+    def _first(self, of: PlannedExperiment) -> Step | None:
         """The first process of an experiment in this round."""
-        todo = self._todo(of, state)
+        todo = self._todo(of)
         if not todo or (self._round == SHARES and of.name in self._visited):
             return None
-        own_s = self._share_s(of, todo, state) if self._round == SHARES else self._left_s
+        own_s = self._share_s(of, todo) if self._round == SHARES else self._left_s
         self._visited.add(of.name)
         if step := self._fitting(of, todo, own_s):
             self._current, self._own_s, self._begin_left_s = of, own_s, self._left_s
             self._served.add(of.name)
         return step
 
-    def _share_s(self, of: PlannedExperiment, todo: Sequence[GroupState], state: State) -> float:
+    def _share_s(self, of: PlannedExperiment, todo: Sequence[GroupState]) -> float:
         """A share by weight, or what the first group takes where that is not most of the time."""
         weights = sum(
             each.weight
             for each in self._plan.experiments
-            if each.name not in self._served and self._todo(each, state)
+            if each.name not in self._served and self._todo(each)
         )
         is_endless = math.isinf(self._left_s)
         share_s = self._left_s if is_endless else self._left_s * of.weight / weights
         first_s = ROUNDED * SLACK * self._finish_s(of, todo[:1])
         return max(share_s, first_s) if first_s <= self._left_s / 2 else share_s
 
-    def _more(self, of: PlannedExperiment, state: State, narrow: Narrow) -> Step | None:
+    def _more(self, of: PlannedExperiment) -> Step | None:
         """More of the current experiment: what was begun is finished, even if that takes longer."""
         own_s = most_s = self._left_s
         if not math.isinf(self._left_s):
             used_s = self._begin_left_s - self._left_s
             own_s, most_s = self._own_s - used_s, SLOWER_MOST * self._own_s - used_s
-        begun = self._begun(of, state)
+        begun = self._begun(of)
         return (
             self._fitting(of, begun, own_s)
             or self._fitting(of, begun, most_s)
             or self._fitting(of, begun[:1], self._left_s / 2)
-            or self._extension(of, state, narrow, own_s)
-            or self._fitting(of, self._todo(of, state), own_s)
+            or self._extension(of, own_s)
+            or self._fitting(of, self._todo(of), own_s)
         )
 
-    def _todo(self, of: PlannedExperiment, state: State) -> list[GroupState]:
+    def _todo(self, of: PlannedExperiment) -> list[GroupState]:
         """What lacks blocks, begun groups first."""
-        groups = state.groups[of.name]
+        groups = self._state.groups[of.name]
         lacking = [e for e in groups if e.lacking and self._strikes[of.name, e.group] < STRIKES]
         return sorted(lacking, key=lambda each: not each.is_begun)
 
-    def _begun(self, of: PlannedExperiment, state: State) -> list[GroupState]:
-        return [each for each in self._todo(of, state) if each.is_begun]
+    def _begun(self, of: PlannedExperiment) -> list[GroupState]:
+        return [each for each in self._todo(of) if each.is_begun]
 
-    def _extension(
-        self, of: PlannedExperiment, state: State, narrow: Narrow, time_s: float
-    ) -> Step | None:
+    def _extension(self, of: PlannedExperiment, time_s: float) -> Step | None:
         """One more process of the finished groups whose intervals are wide.
 
         Under 8 processes an interval is narrow where they happen to agree, so others are left.
@@ -312,13 +307,13 @@ class Schedule:
             return None
         wide = [
             (each, of.blocks)
-            for each in state.groups[of.name]
+            for each in self._state.groups[of.name]
             if each.blocks
             and not each.lacking
             and each.reference in each.places
             and each.processes < PROCESSES_MOST
             and self._strikes[of.name, each.group] < STRIKES
-            and not narrow.get(of.name, {}).get(each.group, True)
+            and not self._narrow.get(of.name, {}).get(each.group, True)
         ]
         count = self._count(of, wide, 1, time_s)
         return self._step(of, wide[:count], 1, time_s) if count else None
