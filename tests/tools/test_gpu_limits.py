@@ -39,9 +39,12 @@ def test_messages_stand_beside_what_measured_rates_and_copies_allow() -> None:
     ]
     detail = "NVIDIA H200, 132 multiprocessors at 1980 MHz, compute capability 9.0"
     report = ArmReport("gpu-rates", rates[0].cell, {"detail": detail})
-    work = {"message_bytes": 1 << 20, "key_bits": 128}
-    counted = {**work, "work": "counter mode, one key"}
-    cells = ({**counted, "s_box": "tables"}, {**counted, "s_box": "without tables"})
+    work: Cell = {"message_bytes": 1 << 20, "key_bits": 128}
+    counted: Cell = {**work, "work": "counter mode, one key"}
+    cells: tuple[Cell, ...] = (
+        {**counted, "s_box": "tables"},
+        {**counted, "s_box": "without tables"},
+    )
     copies = [
         row("gpu-copies", {"copy_bytes": size, "direction": "both at once"}, size / 80, size)
         for size in (1 << 16, 1 << 28)

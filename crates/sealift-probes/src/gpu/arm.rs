@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 /// A device that does the same work again and again, in its own memory or with the way there and back.
 ///
-/// All it gives is compared with what this processor makes of it, before the first sample and after each; of copies then a
-/// megabyte, another one each time. An operation is a message, for each work-item that works it, a multiplication with its
-/// addition, an instruction of a lane, or a copy of one direction. Kernels, and copies of one direction, are timed by the
-/// device's own clock, and what goes there and back by this machine's.
+/// All it gives is compared with what this processor makes of it, before the first sample and after each; of copies, and
+/// of more than 64 MiB of messages, then some megabytes, others each time. An operation is a message, for each work-item that
+/// works it, a multiplication with its addition, an instruction of a lane, or a copy of one direction. Kernels, and copies of
+/// one direction, are timed by the device's own clock, and what goes there and back by this machine's.
 pub struct GpuArm {
     work: Work,
     crew: Crew,
