@@ -159,19 +159,21 @@ def _hex(dpu: DpuRun, name: str, digits: str) -> bytes:
 
 
 def _number(dpu: DpuRun, name: str, text: str) -> bytes:
-    # Zeros in front would be hex for one reader and octal for another.
-    if not re.fullmatch(r"-?(0|[1-9][0-9]{0,19}|0x[0-9a-fA-F]{1,16})", text):
-        raise ValueError(f"{text!r} is no number; {_forms(name)}")
-    number = int(text, 0)
+    try:
+        number = int(text, 0)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number; {_forms(name)}") from None
     dpu.read(name, 0)
     try:
         size = dpu.number_bytes(name)
+        return number.to_bytes(size, "little", signed=number < 0)
+    except OverflowError:
+        most = 1 << 8 * size
+        raise ValueError(
+            f"{name} has {size} bytes, which hold {-most // 2} to {most - 1}"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{error}; write {name}={HEX}BYTES, or {name}=@FILE") from error
-    least, most = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
-    if not least <= number <= most:
-        raise ValueError(f"{name} has {size} bytes, which hold {least} to {most}")
-    return (number & most).to_bytes(size, "little")
 
 
 def _forms(name: str) -> str:

@@ -4,9 +4,10 @@ Each parser raises ValueError that says what would be right.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,24 +96,23 @@ def sizes(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _range(part: str) -> Iterator[int]:
+def _range(part: str) -> Iterable[int]:
     size = count(1, TEXT_LEN_MAX, "size in bytes")
-    first, *rest = part.split(":")
-    if not rest:
-        yield size(first)
-        return
-    if len(rest) != 2 or rest[1][:1] not in ("*", "+"):
-        raise ValueError("no range; write first:last:*factor (16:1024:*2) or first:last:+step")
-    at, last, move = size(first), size(rest[0]), size(rest[1][1:])
-    if last < at:
-        raise ValueError(f"it ends at {last:,}, below its first size {at:,}")
-    if rest[1][0] == "*" and move < 2:
+    match part.split(":"):
+        case [one]:
+            return [size(one)]
+        case [first, last, step] if step[:1] in ("*", "+"):
+            at, end, move = size(first), size(last), size(step[1:])
+        case _:
+            raise ValueError("no range; write first:last:*factor (16:1024:*2) or first:last:+step")
+    if end < at:
+        raise ValueError(f"it ends at {end:,}, below its first size {at:,}")
+    if step[0] == "+":
+        # One more than a list may hold is enough to refuse it.
+        return range(at, end + 1, move)[: SIZES_MAX + 1]
+    if move < 2:
         raise ValueError(f"it multiplies by {move}; a factor is 2 or more")
-    # One more than a list may hold is enough to refuse it.
-    for _ in range(SIZES_MAX + 1):
-        if at <= last:
-            yield at
-            at = at * move if rest[1][0] == "*" else at + move
+    return takewhile(end.__ge__, (at * move**n for n in range(TEXT_LEN_MAX.bit_length())))
 
 
 def folder(text: str) -> Path:
