@@ -7,15 +7,12 @@ The folder can be judged elsewhere: `sealift lab show run`.
 
 import argparse
 import json
-import math
-import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from sealift.errors import SealiftError
@@ -24,7 +21,7 @@ from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
 from sealift_lab.machine.devices import chosen_devices
 from sealift_lab.machine.sensors import surroundings
-from sealift_lab.measure.bench import GroupJob, Job
+from sealift_lab.measure.bench import GroupJob
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.storage import NotWrittenError, create, hold_new, write_ending
@@ -69,8 +66,8 @@ class _Session:
     """All processes of a plan, one after the other, and what became of them."""
 
     def __init__(self, folder: Path, lock: int, plan: Plan) -> None:
-        self._folder, self._lock, self._plan = folder, lock, plan
-        self._parent = Parent(folder, _say, datetime.fromisoformat(plan.created).timestamp())
+        self._folder, self._plan = folder, plan
+        self._parent = Parent(folder, lock, plan, _say)
         self._is_wrong = self._has_results = False
 
     def run(self) -> int:
@@ -92,18 +89,7 @@ class _Session:
             return
         of = f"process {process + 1} of {self._plan.processes}"
         _say(f"{planned.name}, {of if planned.is_timed else 'computing'}")
-        # Without a time limit samples have their usual length, and all blocks are measured.
-        job = Job(
-            folder=self._folder,
-            experiment=planned.name,
-            process=process,
-            groups=groups,
-            until_s=math.inf,
-            latest_s=math.inf,
-            parent=os.getpid(),
-            lock=self._lock,
-        )
-        for event in self._parent.events(job, planned):
+        for event in self._parent.events(self._parent.job(planned, process, groups), planned):
             kind = (event or {}).get("event")
             self._is_wrong |= kind == "wrong"
             self._has_results |= kind == ("block" if planned.is_timed else "preparing")

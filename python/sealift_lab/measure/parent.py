@@ -1,11 +1,14 @@
 """The parent of measuring processes: starts one after the other, follows them, and ends them."""
 
 import json
+import math
+import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
 from queue import Empty, Queue
@@ -14,9 +17,9 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from sealift_lab.machine.sensors import Sensors, sampling
-from sealift_lab.measure.bench import COMMAND, Again, Job
+from sealift_lab.measure.bench import COMMAND, Again, GroupJob, Job
 from sealift_lab.measure.storage import Journal, NotWrittenError, mend
-from sealift_lab.model.run import NOTES, SENSORS, Ending, PlannedExperiment
+from sealift_lab.model.run import NOTES, SENSORS, Ending, Plan, PlannedExperiment
 
 Event = Mapping[str, Any]
 Arm = tuple[str, int, int]
@@ -39,9 +42,10 @@ class Parent:
         known: Sentences that were said; they are said once.
     """
 
-    def __init__(self, folder: Path, say: Callable[[str], None], created_s: float) -> None:
-        """Starts nothing yet; `say` prints a sentence, `created_s` is when the run began."""
-        self._folder, self._say, self._created_s = folder, say, created_s
+    def __init__(self, folder: Path, lock: int, plan: Plan, say: Callable[[str], None]) -> None:
+        """Starts nothing yet; `lock` holds the folder, `say` prints a sentence."""
+        self._folder, self._lock, self._say = folder, lock, say
+        self._created_s = datetime.fromisoformat(plan.created).timestamp()
         self._child: Child | None = None
         self.signal = self.not_written = ""
         self.is_ending = self.has_hung = self.has_failed = False
@@ -74,6 +78,19 @@ class Parent:
                 yield
         except NotWrittenError as error:
             self.not_written = str(error)
+
+    def job(
+        self,
+        planned: PlannedExperiment,
+        process: int,
+        groups: Sequence[GroupJob],
+        *,
+        until_s: float = math.inf,
+        latest_s: float = math.inf,
+    ) -> Job:
+        """A job; without times for samples of the usual length until all blocks are measured."""
+        place = self._folder, planned.name, process, groups
+        return Job(*place, until_s, latest_s, os.getpid(), self._lock)
 
     @property
     def ending(self) -> Ending | None:

@@ -1,7 +1,6 @@
 """Runs: new ones, what is missing of old ones, and old ones again, process by process."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -172,9 +171,8 @@ class _Session:
         self, run: Run, lock: int, progress: Progress, after_task: AfterTask, *, is_kept: bool
     ) -> None:
         self.budget_s, self.end_s = 0.0, math.inf
-        self._path, self._plan, self._lock = run.path, run.plan, lock
-        created_s = datetime.fromisoformat(run.plan.created).timestamp()
-        self.parent = Parent(run.path, progress.say, created_s)
+        self._path, self._plan = run.path, run.plan
+        self.parent = Parent(run.path, lock, run.plan, progress.say)
         self.parent.known.update(run.notes)
         self._progress, self._after_task, self._is_kept = progress, after_task, is_kept
         self._pace = Pace()
@@ -310,19 +308,13 @@ class _Session:
         now_s, latest_s = time.monotonic(), math.inf
         if self.budget_s:
             latest_s = min(now_s + step.most_s, self.end_s - self._closing_s)
-        return Job(
-            folder=self._path,
-            experiment=step.experiment.name,
-            process=self._state.processes.get(step.experiment.name, 0),
-            groups=[
-                GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
-                for each, blocks in step.tasks
-            ],
-            until_s=min(now_s + step.seconds, latest_s),
-            latest_s=latest_s,
-            parent=os.getpid(),
-            lock=self._lock,
-        )
+        process = self._state.processes.get(step.experiment.name, 0)
+        groups = [
+            GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
+            for each, blocks in step.tasks
+        ]
+        until_s = min(now_s + step.seconds, latest_s)
+        return self.parent.job(step.experiment, process, groups, until_s=until_s, latest_s=latest_s)
 
     def _handle(self, event: Mapping[str, Any]) -> None:
         match event:
