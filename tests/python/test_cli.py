@@ -78,9 +78,8 @@ def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
+def test_an_unknown_command_ends_with_2_and_names_what_is_near() -> None:
+    for command, said in (
         ("bench", "No such command 'bench'"),
         ("advize", "advise"),
         ("gpu", "devices cuda and opencl, and `sealift devices` says what is here"),
@@ -88,12 +87,10 @@ def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("h200", "devices cuda and opencl, and `sealift devices` says what is here"),
         ("lab rnu", "run"),
         ("lab plot", "RUN"),
-    ],
-)
-def test_an_unknown_command_ends_with_2_and_names_what_is_near(command: str, said: str) -> None:
-    ran = invoke(*command.split())
-    assert ran.exit_code == 2
-    assert said in ran.stderr
+    ):
+        ran = invoke(*command.split())
+        assert ran.exit_code == 2
+        assert said in ran.stderr
 
 
 def test_devices_lists_every_driver_and_each_instruction_set() -> None:
