@@ -19,7 +19,7 @@ from sealift.exit_code import ExitCode
 from sealift_lab import Context, Skip, Value, WrongResultError
 from sealift_lab.experiments.document_004.frames import PING_PONG, STREAM, WAYS
 from sealift_lab.machine.facts import describe
-from sealift_lab.measure.journal import NotWrittenError, write_json
+from sealift_lab.measure.storage import NotWrittenError, write_json
 from sealift_lab.measure.native import exchange_frames
 
 
