@@ -4,123 +4,88 @@ Usage: python tools/tidy.py [FOLDER]
 
 Dead files, `unsafe` outside its places, drivers that import each other, driver folders against
 the DRIVERS list, layers between the crates, overlong files, words that must not stand in the
-tree, broken links in Markdown. Needs nothing but Python.
+tree, broken links in Markdown. Needs nothing but Python and git.
 """
 
 import ast
-import fnmatch
 import os
 import re
+import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rust_source import code_only, driver_list, imports_from_root, module_files
+Breach = tuple[str, int, str]
+"""File, line, and what would be right."""
 
 
 def main() -> int:
     """Checks the tree above this file, or the folder named on the command line."""
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent
-    found = sorted(breaches(root))
-    for breach in found:
-        print(breach)
+    found = breaches(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    for file, line, message in found:
+        print(f"{file}:{line}: {message}")
     if found:
         print(f"tidy: {len(found)} to put right", file=sys.stderr)
-    return 1 if found else 0
+    return int(bool(found))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Breach:
-    """One place that breaks a rule, and what would be right."""
-
-    path: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        """As an editor can jump to it."""
-        return f"{self.path}:{self.line}: {self.message}"
-
-
-def breaches(root: Path) -> Iterator[Breach]:
-    """Every breach of every rule in the tree at `root`."""
+def breaches(root: Path) -> list[Breach]:
+    """Every breach of every rule in the tree at `root`, in order."""
     tree = Tree(root)
-    for rule in RULES:
-        yield from rule(tree)
+    return sorted(breach for rule in RULES for breach in rule(tree))
 
 
 class Tree:
-    """The files of a checkout, by their path from its root; what .gitignore names is left out."""
+    """The files of a checkout, by their path from its root; what git ignores is left out."""
 
     def __init__(self, root: Path) -> None:
-        """Walks the folder once."""
-        self.root = root
-        self._texts: dict[str, str] = {}
-        ignored = _ignored(root / ".gitignore")
-        self.files = sorted(_walk(root, ignored))
-        self.folders = {
-            str(folder) for file in self.files for folder in PurePosixPath(file).parents
-        }
+        """Reads all of them; the text of what isn't text is ""."""
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+        names = sorted({*listed.stdout.split("\0")} - {""})
+        self.texts = {name: _text(root / name) for name in names if (root / name).is_file()}
+        self.code = {file: NO_CODE.sub(_blank, self.texts[file]) for file in self.files(".rs")}
 
-    def ending(self, *suffixes: str) -> list[str]:
-        """The files whose names end so."""
-        return [file for file in self.files if file.endswith(suffixes)]
-
-    def text(self, file: str) -> str:
-        """The text of a file; "" when it isn't text."""
-        if file not in self._texts:
-            try:
-                self._texts[file] = (self.root / file).read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                self._texts[file] = ""
-        return self._texts[file]
-
-    def code(self, file: str) -> str:
-        """The text of a Rust file with comments and string contents blanked."""
-        key = f"code of {file}"
-        if key not in self._texts:
-            self._texts[key] = code_only(self.text(file))
-        return self._texts[key]
+    def files(self, *endings: str) -> list[str]:
+        """Those whose names end so."""
+        return [file for file in self.texts if file.endswith(endings)]
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, Any]]:
         """The Cargo.toml of each crate and example, by its folder."""
-        files = [file for file in self.files if re.fullmatch(MANIFESTS, file)]
-        return {str(PurePosixPath(f).parent): tomllib.loads(self.text(f)) for f in files}
+        files = (file for file in self.texts if re.fullmatch(MANIFESTS, file))
+        return {str(PurePosixPath(file).parent): tomllib.loads(self.texts[file]) for file in files}
 
 
 def dead_rust(tree: Tree) -> Iterator[Breach]:
     """Every .rs file is a target or reached by `mod` from one."""
-    reached: set[str] = set()
-    files = set(tree.ending(".rs"))
+    files, reached = set(tree.code), set[str]()
     for folder, manifest in tree.manifests.items():
-        waiting = _targets(folder, manifest, files)
+        waiting = dict.fromkeys(_targets(folder, manifest, tree), True)
         while waiting:
             file, is_root = waiting.popitem()
-            if file in reached or file not in files:
-                continue
-            reached.add(file)
-            text = tree.text(file)
-            waiting |= dict.fromkeys(module_files(file, text, files, is_root=is_root), False)
-    for file in sorted(files - reached):
-        yield Breach(file, 1, "no `mod` and no target reaches this file; name it or delete it")
+            if file in files - reached:
+                reached.add(file)
+                waiting |= dict.fromkeys(_module_files(file, tree, is_root=is_root), False)
+    for file in files - reached:
+        yield file, 1, "no `mod` and no target reaches this file; name it or delete it"
 
 
 def dead_python(tree: Tree) -> Iterator[Breach]:
     """Every .py and .pyi file is a test, a script, an entry, or imported by one of these."""
-    files = set(tree.ending(".py", ".pyi"))
-    reached: set[str] = set()
-    waiting = {file for file in files if _is_python_root(tree, file)}
+    unreached = {file: _module(file) for file in tree.files(".py", ".pyi")}
+    waiting = {file for file in unreached if _is_python_root(file, tree.texts[file])}
     while waiting:
-        file = waiting.pop()
-        reached.add(file)
-        waiting |= set(_python_imports(file, tree.text(file), files)) - reached
-    for file in sorted(files - reached):
-        yield Breach(file, 1, "nothing imports this file and it is no script; use it or delete it")
+        names = {name for file in waiting for name in _imports(tree.texts[file])}
+        for file in waiting:
+            del unreached[file]
+        waiting = {file for file, own in unreached.items() if {own, Path(file).name} & names}
+    for file in unreached:
+        yield file, 1, "nothing imports this file and it is no script; use it or delete it"
 
 
 def dead_data(tree: Tree) -> Iterator[Breach]:
@@ -128,54 +93,49 @@ def dead_data(tree: Tree) -> Iterator[Breach]:
 
     A published table may be named without its ending.
     """
-    code = "".join(tree.text(file) for file in tree.ending(".rs", ".py"))
-    for file in tree.files:
+    code = "".join(tree.texts[file] for file in tree.files(".rs", ".py"))
+    for file in tree.texts:
         path = PurePosixPath(file)
         is_data = file.startswith(VECTORS) or "data" in path.parent.parts
-        if not is_data or path.suffix == ".md" or path.name in code:
+        if not is_data or path.suffix == ".md":
             continue
-        if f'"{path.stem}"' not in code:
-            yield Breach(file, 1, "no code names this file; read it or delete it")
+        if path.name not in code and f'"{path.stem}"' not in code:
+            yield file, 1, "no code names this file; read it or delete it"
 
 
 def unsafe_in_its_places(tree: Tree) -> Iterator[Breach]:
     """`unsafe` stands in the two crates for it and in modules named ffi, nowhere else."""
-    for file in tree.ending(".rs"):
-        parts = PurePosixPath(file).with_suffix("").parts
-        if "ffi" in parts or parts[:2] in UNSAFE_CRATES:
-            continue
-        for line in _lines_with(r"\bunsafe\b", tree.code(file)):
-            yield Breach(file, line, f"`unsafe` here; move it to {UNSAFE_PLACES}")
+    for file, code in tree.code.items():
+        if not UNSAFE_PLACES.search(file):
+            for line, _ in _matches(r"\bunsafe\b", code):
+                yield file, line, "`unsafe` here; move it to kernels, probes or a module named ffi"
 
 
 def drivers_apart(tree: Tree) -> Iterator[Breach]:
     """No driver imports another."""
-    names = {name for name, _ in _drivers(tree)}
-    for file in tree.ending(".rs"):
-        own = _driver_of(file)
-        if own not in names:
-            continue
-        for line, other in imports_from_root(tree.code(file), _depth(file)):
-            if other in names - {own}:
-                message = f"driver {own} uses driver {other}; move what both need out of them"
-                yield Breach(file, line, message)
+    names = {name for _, name in _drivers(tree)}
+    for file, own in _driver_files(tree):
+        parts = PurePosixPath(file).relative_to(DRIVERS).with_suffix("").parts
+        depth = len(parts) - (parts[-1] == "mod")
+        for line, other in _imports_from_root(tree.code[file], depth):
+            if own in names and other in names - {own}:
+                yield file, line, f"driver {own} uses driver {other}; move what both need out"
 
 
 def driver_folders_match_the_list(tree: Tree) -> Iterator[Breach]:
     """Each entry of DRIVERS has its folder or file, and each driver has its entry."""
-    listed = _drivers(tree)
-    implementing: dict[str, str] = {}
-    for file in tree.ending(".rs"):
-        own = _driver_of(file)
-        if own and re.search(r"\bimpl\s+(?:\w+::)*Driver\s+for\b", tree.code(file)):
-            implementing.setdefault(own, file)
-    for name, line in listed:
-        if name not in implementing:
-            message = f"DRIVERS lists {name}, and nothing in {DRIVERS}/{name} implements Driver"
-            yield Breach(DRIVER_LIST, line, message)
-    for name, file in implementing.items():
-        if name not in dict(listed):
-            yield Breach(file, 1, f"driver {name} isn't in DRIVERS in {DRIVER_LIST}; add its line")
+    listed = {name: line for line, name in _drivers(tree)}
+    implementing = {
+        own: file
+        for file, own in _driver_files(tree)
+        if re.search(r"\bimpl\s+(?:\w+::)*Driver\s+for\b", tree.code[file])
+    }
+    for name in listed.keys() - implementing.keys():
+        message = f"DRIVERS lists {name}, and nothing in {DRIVERS}/{name} implements Driver"
+        yield DRIVER_LIST, listed[name], message
+    for name in implementing.keys() - listed.keys():
+        message = f"driver {name} isn't in DRIVERS in {DRIVER_LIST}; add its line"
+        yield implementing[name], 1, message
 
 
 def payload_copies_in_their_place(tree: Tree) -> Iterator[Breach]:
@@ -183,202 +143,157 @@ def payload_copies_in_their_place(tree: Tree) -> Iterator[Breach]:
 
     The C library's copy collapses at some offsets; what is small is named in SMALL_COPIES.
     """
-    for file in tree.ending(".rs"):
-        parts = PurePosixPath(file).with_suffix("").parts
-        if parts[:2] not in COPYING_CRATES or {"tests", "testing", "fake"} & set(parts):
+    for file, whole in tree.code.items():
+        if not COPYING.match(file) or TESTING.search(file):
             continue
-        if "src" not in parts or any(part.endswith("_tests") for part in parts):
-            continue
-        code = tree.code(file).partition("#[cfg(test)]\nmod tests {")[0]
-        for match in re.finditer(SLICE_COPY, code, re.M):
-            line = code.count("\n", 0, match.start()) + 1
+        for line, match in _matches(SLICE_COPY, whole.partition("#[cfg(test)]\nmod tests {")[0]):
             if match[0] not in SMALL_COPIES.get(file, ()):
-                message = (
-                    f"`{match[0]}` copies a slice; copy payload by sealift_kernels::copy::copy, or "
-                    "name what is small in SMALL_COPIES in tools/tidy.py"
-                )
-                yield Breach(file, line, message)
+                message = f"`{match[0]}` copies a slice; copy payload by sealift_kernels::copy"
+                yield file, line, f"{message}, or name what is small in SMALL_COPIES"
 
 
 def crates_in_layers(tree: Tree) -> Iterator[Breach]:
-    """A crate depends only on those below it; what tests and examples use is their own affair."""
+    """A crate depends only on those that the table of crates in ARCHITECTURE.md gives it.
+
+    What tests and examples use is their own affair.
+    """
+    table = tree.texts.get(ARCHITECTURE, "").partition("## Crates")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| (.*) \|$", table, re.M))
+    words = {name: {*re.findall(r"[\w-]+", row)} for name, row in rows.items()}
     for folder, manifest in tree.manifests.items():
         file, name = f"{folder}/Cargo.toml", manifest["package"]["name"]
         if not folder.startswith("crates/"):
             continue
-        if name not in LAYERS:
-            yield Breach(file, 1, f"{name} has no layer; add its line to LAYERS in tools/tidy.py")
+        if name not in rows:
+            yield file, 1, f"{name} has no layer; add its line to the crates of {ARCHITECTURE}"
             continue
-        for other in sorted(_dependencies(manifest) & set(LAYERS) - LAYERS[name]):
-            line = next(_lines_with(rf"^\s*{other}\b|\.{other}\]", tree.text(file)), 1)
-            below = ", ".join(sorted(LAYERS[name])) or "no crate of this workspace"
-            yield Breach(file, line, f"{name} depends on {other}; it may depend on {below}")
+        allowed = {other for other in rows if {other, other.removeprefix("sealift-")} & words[name]}
+        for other in _dependencies(manifest) & rows.keys() - allowed:
+            line = next(_matches(rf"^\s*{other}\b|\.{other}\]", tree.texts[file]))[0]
+            below = ", ".join(sorted(allowed)) or "no crate of this workspace"
+            yield file, line, f"{name} depends on {other}; it may depend on {below}"
 
 
 def files_of_readable_length(tree: Tree) -> Iterator[Breach]:
     """A source file has at most LINES_MAX lines; a stub is as long as what it describes."""
-    for file in tree.ending(".rs", ".py", ".c", ".h", ".cu", ".cl"):
-        lines = tree.text(file).count("\n")
+    for file in tree.files(".rs", ".py", ".c", ".h", ".cu", ".cl"):
+        lines = tree.texts[file].count("\n")
         if lines > LINES_MAX and "generated" not in PurePosixPath(file).parts:
-            message = f"{lines} lines, and {LINES_MAX} are the most; split it by subject"
-            yield Breach(file, lines, message)
+            yield file, lines, f"{lines} lines, and {LINES_MAX} are the most; split it by subject"
 
 
 def unwanted_words(tree: Tree) -> Iterator[Breach]:
     """Nothing is left for later, and no developer's machine shows."""
-    for file in tree.files:
-        if file.endswith(".lock") or file.startswith(VECTORS):
-            continue
-        for pattern, message in UNWANTED:
-            for line in _lines_with(pattern, tree.text(file)):
-                yield Breach(file, line, message)
+    for file, text in tree.texts.items():
+        if not file.endswith(".lock") and not file.startswith(VECTORS):
+            for pattern, message in UNWANTED:
+                for line, _ in _matches(pattern, text):
+                    yield file, line, message
 
 
 def links_that_lead_somewhere(tree: Tree) -> Iterator[Breach]:
     """A relative link in Markdown leads to a file or folder of the tree."""
-    for file in tree.ending(".md"):
-        text = re.sub(r"^```.*?^```|`[^`\n]*`", _blank, tree.text(file), flags=re.S | re.M)
-        for match in LINK.finditer(text):
+    places = {str(each) for file in tree.texts for each in PurePosixPath(file).parents}
+    for file in tree.files(".md"):
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", _blank, tree.texts[file], flags=re.S | re.M)
+        for line, match in _matches(LINK, text):
             target = (match[1] or match[2]).partition("#")[0]
-            if not target or re.match(r"[a-z][a-z0-9+.-]*:", target):
-                continue
             place = os.path.normpath(PurePosixPath(file).parent / target)
-            if place not in tree.folders and not _has(tree, place):
-                line = text.count("\n", 0, match.start()) + 1
-                yield Breach(file, line, f"the link {target} leads nowhere; correct or remove it")
+            is_relative = target and not re.match(r"[a-z][a-z0-9+.-]*:", target)
+            if is_relative and place not in places and place not in tree.texts:
+                yield file, line, f"the link {target} leads nowhere; correct or remove it"
 
 
-def _walk(root: Path, ignored: Callable[[str], bool]) -> Iterator[str]:
-    for folder, folders, names in os.walk(root):
-        here = Path(folder).relative_to(root)
-        folders[:] = [
-            n for n in folders if n != ".git" and not ignored(f"{(here / n).as_posix()}/")
-        ]
-        yield from (file for n in names if not ignored(file := (here / n).as_posix()))
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
-def _ignored(gitignore: Path) -> Callable[[str], bool]:
-    """What .gitignore says of a path, a folder's ending in "/".
+def _targets(folder: str, manifest: dict[str, Any], tree: Tree) -> Iterator[str]:
+    """The roots of what cargo builds: those that the manifest names, and those it finds."""
+    for kind in ("lib", "bin", "test", "bench", "example"):
+        listed = manifest.get(kind, [])
+        for target in [listed] if isinstance(listed, dict) else listed:
+            yield os.path.normpath(f"{folder}/{target.get('path', '')}")
+    yield from (file for file in tree.code if re.fullmatch(f"{folder}/{TARGETS}", file))
 
-    Understands names, globs, a leading and a trailing slash: what ours is made of.
+
+def _module_files(file: str, tree: Tree, *, is_root: bool) -> Iterator[str]:
+    """The files that a file's `mod name;`, `#[path]` and `include!` may mean.
+
+    Modules of a target's root stand beside it.
     """
-    lines = gitignore.read_text(encoding="utf-8").splitlines() if gitignore.exists() else []
-    patterns = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    for pattern in patterns:
-        if pattern.startswith("!"):
-            raise SystemExit(
-                f"{gitignore}: tidy reads no exception; list what to ignore: {pattern}"
-            )
-    return lambda path: any(_ignores(pattern, path) for pattern in patterns)
-
-
-def _ignores(pattern: str, path: str) -> bool:
-    if pattern.endswith("/") and not path.endswith("/"):
-        return False
-    pattern, path = pattern.rstrip("/"), path.rstrip("/")
-    if "/" in pattern:
-        return fnmatch.fnmatchcase(path, pattern.lstrip("/"))
-    return fnmatch.fnmatchcase(PurePosixPath(path).name, pattern)
-
-
-def _targets(folder: str, manifest: dict[str, Any], files: Iterable[str]) -> dict[str, bool]:
-    listed = [manifest.get("lib", {})]
-    for kind in ("bin", "test", "bench", "example"):
-        listed += manifest.get(kind, [])
-    found = {
-        os.path.normpath(f"{folder}/{target['path']}") for target in listed if "path" in target
-    }
-    found |= {file for file in files for glob in TARGETS if _matches(file, f"{folder}/{glob}")}
-    return dict.fromkeys(found, True)
-
-
-def _matches(file: str, glob: str) -> bool:
-    return file.count("/") == glob.count("/") and fnmatch.fnmatchcase(file, glob)
-
-
-def _is_python_root(tree: Tree, file: str) -> bool:
-    name = PurePosixPath(file).name
-    if fnmatch.fnmatchcase(name, "test_*.py") or name in ("conftest.py", "__main__.py"):
-        return True
-    if file.startswith("python/") and file.count("/") == 2 and name == "__init__.py":
-        return True
-    if _matches(file, LISTED):
-        return True
-    if any(file in _module_files("python", entry, {file}) for entry in ENTRIES):
-        return True
-    return 'if __name__ == "__main__":' in tree.text(file)
-
-
-def _python_imports(file: str, text: str, files: set[str]) -> Iterator[str]:
-    here = PurePosixPath(file).parent
-    for node in ast.walk(ast.parse(text, file)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-            bases = [*PYTHON_ROOTS, str(here)]
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            names = [module, *(f"{module}.{alias.name}".lstrip(".") for alias in node.names)]
-            above = [here, *here.parents][node.level - 1] if node.level else None
-            bases = [str(above)] if above else [*PYTHON_ROOTS, str(here)]
-        else:
-            # What runs in a process of its own is named: with_name("measured.py").
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield from {f"{here}/{node.value}"} & files
-            continue
-        for name in filter(None, names):
-            for base in bases:
-                yield from _module_files(base, name, files)
-
-
-def _module_files(base: str, name: str, files: set[str]) -> Iterator[str]:
-    """The files of a module and of the packages it is in."""
-    place = PurePosixPath(base)
-    for part in name.split("."):
-        place /= part
-        for candidate in (
-            f"{place}.py",
-            f"{place}.pyi",
-            f"{place}/__init__.py",
-            f"{place}/__init__.pyi",
-        ):
-            if candidate in files:
-                yield candidate
-
-
-def _drivers(tree: Tree) -> list[tuple[str, int]]:
-    return driver_list(tree.code(DRIVER_LIST)) if _has(tree, DRIVER_LIST) else []
-
-
-def _driver_of(file: str) -> str | None:
     path = PurePosixPath(file)
-    if not path.is_relative_to(DRIVERS) or file == DRIVER_LIST:
-        return None
-    return path.relative_to(DRIVERS).with_suffix("").parts[0]
+    own = path.parent if is_root or path.name == "mod.rs" else path.with_suffix("")
+    for name in re.findall(r"\bmod\s+(?:r#)?(\w+)\s*;", tree.code[file]):
+        yield from (f"{own}/{name}.rs", f"{own}/{name}/mod.rs")
+    for by_path, included in NAMED_FILE.findall(tree.texts[file]):
+        yield os.path.normpath(path.parent / (by_path or included))
 
 
-def _depth(file: str) -> int:
-    """How many modules below lib.rs a driver's file is."""
-    parts = PurePosixPath(file).relative_to(DRIVERS).with_suffix("").parts
-    return len(parts) - (parts[-1] == "mod")
+def _imports_from_root(code: str, depth: int) -> Iterator[tuple[int, str]]:
+    """The modules at the crate's root that a file so many modules deep names, with their lines."""
+    above = rf"super(?:\s*::\s*super){{{depth - 1}}}" if depth else "crate"
+    for line, match in _matches(rf"\b(?:crate|{above})\s*::\s*(?:\{{(.*?)\}}\s*;|(\w+))", code):
+        names = match[1] or match[2]
+        while "{" in names:
+            names = re.sub(r"\{[^{}]*\}?", "", names)
+        yield from ((line, name) for name in re.findall(r"(?:^|,)\s*(\w+)", names))
+
+
+def _drivers(tree: Tree) -> Iterator[tuple[int, str]]:
+    """The modules that the list of drivers takes its entries from, each with its line."""
+    code = tree.code.get(DRIVER_LIST, "")
+    if listed := re.search(r"\bDRIVERS\s*:[^=]*=\s*&?\s*\[[^;]*;", code):
+        before = code.count("\n", 0, listed.start())
+        for line, match in _matches(r"&\s*(?:crate::)?(\w+)::", listed[0]):
+            yield before + line, match[1]
+
+
+def _driver_files(tree: Tree) -> Iterator[tuple[str, str]]:
+    """The files of the crate with the drivers, each with the module at the root that it is of."""
+    for file in tree.code:
+        if file.startswith(f"{DRIVERS}/") and file != DRIVER_LIST:
+            yield file, file.removeprefix(f"{DRIVERS}/").partition("/")[0].removesuffix(".rs")
 
 
 def _dependencies(manifest: dict[str, Any]) -> set[str]:
     tables = [manifest, *manifest.get("target", {}).values()]
-    return {
-        name
-        for table in tables
-        for kind in ("dependencies", "build-dependencies")
-        for name in table.get(kind, {})
-    }
+    kinds = ("dependencies", "build-dependencies")
+    return {name for table in tables for kind in kinds for name in table.get(kind, {})}
 
 
-def _has(tree: Tree, file: str) -> bool:
-    return file in tree.files
+def _is_python_root(file: str, text: str) -> bool:
+    return bool(re.fullmatch(PYTHON_ROOTS, file)) or 'if __name__ == "__main__":' in text
 
 
-def _lines_with(pattern: str, text: str) -> Iterator[int]:
-    for match in re.finditer(pattern, text, re.M):
-        yield text.count("\n", 0, match.start()) + 1
+def _module(file: str) -> str:
+    """The name that a Python file is imported by."""
+    path = re.sub(r"^(?:python|tools|tests/python|benches)/|(?:/__init__)?\.pyi?$", "", file)
+    return path.replace("/", ".")
+
+
+def _imports(text: str) -> Iterator[str]:
+    """All modules that a text imports, with the packages they are in, or names in strings."""
+    for node in ast.walk(ast.parse(text)):
+        names = list[str]()
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+            # What runs in a process of its own: with_name("measured.py").
+            names = [node.value]
+        for name in names:
+            yield from accumulate(name.split("."), "{}.{}".format)
+
+
+def _matches(pattern: str, text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Each match with its line."""
+    for match in re.finditer(pattern, text, re.M | re.S):
+        yield text.count("\n", 0, match.start()) + 1, match
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -387,57 +302,34 @@ def _blank(match: re.Match[str]) -> str:
 
 LINES_MAX = 600
 MANIFESTS = r"(?:crates|examples)/[^/]+/Cargo\.toml"
-PYTHON_ROOTS = ("python", "tools", "tests/python", "benches", ".")
-# They are imported by their names, by sealift.cli.lab and sealift_lab.cli.lab.
-ENTRIES = (
-    "sealift.cli",
-    *(f"sealift_lab.cli.{of}" for of in ("advise", "dpu", "lab")),
-    *(f"sealift_lab.cli.{of}" for of in ("certify", "compare", "copy_tool", "plot", "run", "show")),
+ARCHITECTURE = "ARCHITECTURE.md"
+TARGETS = (
+    r"(?:build|src/(?:lib|main)|src/bin/[^/]+|(?:tests|benches|examples)/[^/]+"
+    r"|(?:src/bin|tests|benches|examples)/[^/]+/main)\.rs"
 )
-# The registry imports whatever lies there.
-LISTED = "python/sealift_lab/experiments/*/__init__.py"
+NAMED_FILE = re.compile(r'#\[path\s*=\s*"([^"]+)"\]|\binclude!\(\s*"([^"]+)"')
+# Comments and literals of Rust.
+NO_CODE = re.compile(
+    r"//[^\n]*"
+    r"|/\*.*?\*/"
+    r'|\b[bc]?r(?P<fence>#*)".*?"(?P=fence)'
+    r'|"(?:\\.|[^"\\])*"'
+    r"|'(?:\\(?:x[0-9a-fA-F]{2}|u\{[^}]*\}|.)|[^'\\\n])'",
+    re.S,
+)
+# Tests, packages, what the registry imports because it lies there, and commands that are imported
+# by their names.
+PYTHON_ROOTS = (
+    r"(?:.*/)?(?:test_\w+|conftest|__main__)\.py|python/\w+/__init__\.pyi?"
+    r"|python/sealift_lab/experiments/\w+/__init__\.py|python/sealift/cli(?:/__init__)?\.py"
+    r"|python/sealift_lab/cli/(?:advise|certify|compare|copy_tool|dpu|lab|plot|run|show)\.py"
+)
 VECTORS = "tests/vectors/"
 DRIVERS = "crates/sealift-drivers/src"
 DRIVER_LIST = f"{DRIVERS}/lib.rs"
-UNSAFE_CRATES = {("crates", "sealift-kernels"), ("crates", "sealift-probes")}
-UNSAFE_PLACES = "sealift-kernels, sealift-probes or a module named ffi"
-TARGETS = (
-    "build.rs",
-    "src/lib.rs",
-    "src/main.rs",
-    "src/bin/*.rs",
-    "src/bin/*/main.rs",
-    *(
-        f"{kind}/{name}"
-        for kind in ("tests", "benches", "examples")
-        for name in ("*.rs", "*/main.rs")
-    ),
-)
-
-# What each crate may depend on.
-LAYERS: dict[str, set[str]] = {
-    "dpu-sim": set(),
-    "sealift-testing": set(),
-    "sealift-core": set(),
-    "sealift-kernels": {"sealift-core"},
-    "sealift-engine": {"sealift-core"},
-    "sealift-gpu": {"sealift-core", "sealift-kernels"},
-    "fake-cuda": {"sealift-core", "sealift-gpu", "sealift-kernels"},
-    "sealift-drivers": {"dpu-sim", "sealift-core", "sealift-gpu", "sealift-kernels"},
-    "sealift-conformance": {"sealift-core", "sealift-drivers", "sealift-testing"},
-    "sealift": {"sealift-core", "sealift-drivers", "sealift-engine"},
-    "sealift-probes": {"sealift", "sealift-gpu", "sealift-kernels"},
-    "sealift-bindings": {"dpu-sim", "sealift", "sealift-conformance", "sealift-probes"},
-    "sealift-py": {"sealift-bindings"},
-    "sealift-lab-py": {"sealift-bindings"},
-    "sealift-peers": {"sealift", "sealift-kernels", "sealift-probes"},
-}
-
-COPYING_CRATES = {
-    ("crates", "sealift-bindings"),
-    ("crates", "sealift-drivers"),
-    ("crates", "sealift-gpu"),
-}
+UNSAFE_PLACES = re.compile(r"^crates/sealift-(?:kernels|probes)/|/ffi(?:/|\.rs$)")
+COPYING = re.compile(r"crates/sealift-(?:bindings|drivers|gpu)/(?:.*/)?src/")
+TESTING = re.compile(r"/(?:tests|testing|fake|\w*_tests)(?:/|\.rs$)")
 SLICE_COPY = (
     r"(?:\bptr::copy(?:_nonoverlapping)?|[\w.\[\])]*\.(?:(?:copy|clone|extend)_from_slice"
     r"|copy_within|copy_(?:to|from)(?:_nonoverlapping)?))(?=\()"
@@ -460,7 +352,7 @@ UNWANTED = (
         "a path of somebody's machine; use a relative path",
     ),
 )
-LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)|^\[[^\]]+\]:\s+(\S+)", re.M)
+LINK = r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)|^\[[^\]]+\]:\s+(\S+)"
 
 RULES: tuple[Callable[[Tree], Iterator[Breach]], ...] = (
     dead_rust,

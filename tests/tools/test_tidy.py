@@ -1,3 +1,4 @@
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,14 +11,15 @@ Tree = Callable[[dict[str, str]], list[str]]
 
 @pytest.fixture
 def complaints(tmp_path: Path) -> Tree:
-    """Writes the given files into a folder and says what tidy prints about it."""
+    """Writes the given files into a folder and returns what tidy finds there."""
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
 
     def check(files: dict[str, str]) -> list[str]:
         for name, text in files.items():
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        return [str(breach) for breach in sorted(tidy.breaches(tmp_path))]
+        return ["{}:{}: {}".format(*breach) for breach in tidy.breaches(tmp_path)]
 
     return check
 
@@ -182,14 +184,10 @@ def test_what_gitignore_names_is_not_looked_at(complaints: Tree) -> None:
     assert complaints(TIDY_TREE | ignored) == []
 
 
-def test_a_gitignore_tidy_cannot_read_is_refused(complaints: Tree) -> None:
-    with pytest.raises(SystemExit, match="no exception"):
-        complaints({".gitignore": "*.so\n!keep.so\n"})
-
-
 def test_main_exits_1_and_prints_each_breach(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     (tmp_path / "a.md").write_text("[x](y.md)\n", encoding="utf-8")
     monkeypatch.setattr("sys.argv", ["tidy.py", str(tmp_path)])
     assert tidy.main() == 1
@@ -199,19 +197,23 @@ def test_main_exits_1_and_prints_each_breach(
 
 
 TIDY_TREE = {
+    "ARCHITECTURE.md": "## Crates\n\n"
+    "| `sealift-core` | nouns | nothing here |\n"
+    "| `sealift-kernels` | ciphers | core |\n"
+    "| `sealift-engine` | sessions | core |\n"
+    "| `sealift-drivers` | devices | core, kernels |\n",
     ".gitignore": "# built\n/target/\n__pycache__/\n*.so\n",
     "README.md": "[guide](docs/) [web](https://example.org/none) [up](#top) `[x](none.md)`\n"
     "```\n[x](none.md)\n```\n",
     "docs/a.md": "[readme](../README.md)\n",
     "crates/sealift-core/Cargo.toml": '[package]\nname = "sealift-core"\n'
     "[dev-dependencies]\nsealift-drivers.workspace = true\n",
-    "crates/sealift-core/src/lib.rs": "mod key;\nmod inner { mod deep; }\n"
-    '#[path = "odd-name.rs"]\nmod odd;\n',
+    "crates/sealift-core/src/lib.rs": 'mod key;\nmod inner;\n#[path = "odd-name.rs"]\nmod odd;\n',
     "crates/sealift-core/src/key.rs": "// unsafe is only a word here\n"
     'const S: &str = "unsafe { } \\" mod lost;";\n'
     "const Q: char = '\"';\nfn f<'a>(_: &'a str) {}\n",
-    "crates/sealift-core/src/inner/deep.rs": "mod tests;\n",
-    "crates/sealift-core/src/inner/deep/tests.rs": "/* unsafe\n */\n",
+    "crates/sealift-core/src/inner.rs": "mod tests;\n",
+    "crates/sealift-core/src/inner/tests.rs": "/* unsafe\n */\n",
     "crates/sealift-core/src/odd-name.rs": "#![forbid(unsafe_code)]\n",
     "crates/sealift-core/tests/all.rs": "mod support;\n",
     "crates/sealift-core/tests/support/mod.rs": 'const V: &str = "kept.rsp";\n',
@@ -231,10 +233,10 @@ TIDY_TREE = {
     "examples/own-device/Cargo.toml": '[package]\nname = "own-device"\n'
     "[dependencies]\nsealift-core.workspace = true\n",
     "examples/own-device/src/lib.rs": "pub fn f() {}\n",
-    "python/sealift/__init__.py": "from .front import X\n",
+    "python/sealift/__init__.py": "from sealift.front import X\n",
     "python/sealift/front.py": "from sealift import _sealift\n",
     "python/sealift/_sealift.pyi": "",
-    "python/sealift/cli.py": "from . import shown\n",
+    "python/sealift/cli.py": "from sealift import shown\n",
     "python/sealift/shown.py": "",
     "python/sealift_lab/__init__.py": "",
     "python/sealift_lab/cli/lab.py": "import sealift_lab.units\n",
