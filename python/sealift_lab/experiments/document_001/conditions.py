@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from sealift.errors import DeviceError
 from sealift_lab import _lab
-from sealift_lab.machine.memory import check_memory
+from sealift_lab.machine.facts import check_memory
 from sealift_lab.measure.native import stream_source, write_reads
 from sealift_lab.measure.timed import timed
 from sealift_lab.model.arm import Cell, Context, Sample, Skip, Value, WrongResultError
