@@ -32,7 +32,7 @@ Tell = Callable[[Mapping[str, Any]], None]
 """Passes an event to the parent."""
 
 
-At = tuple[int, int]
+ArmPlace = tuple[int, int]
 """A group, and the place of an arm in it, as in the plan."""
 
 
@@ -112,10 +112,10 @@ class Bench:
         self._context, self._tell = context, tell
         self._samples, self._reports = journals
         self._file = None if experiment.file is None else str(experiment.file)
-        self._arms: dict[At, _Guarded] = {}
+        self._arms: dict[ArmPlace, _GuardedArm] = {}
         self._tried = 0
         # For each group in the loop its arms, in the order that they have there.
-        self._order: list[list[At]] = []
+        self._order: list[list[ArmPlace]] = []
 
     def prepare(self) -> None:
         """Makes the arms; of groups that are timed, as many as there is time to measure.
@@ -201,7 +201,7 @@ class Bench:
             elif arm:
                 self._report(at, self._facts(arm, at))
 
-    def _make(self, at: At, cell: Cell) -> "_Guarded | None":
+    def _make(self, at: ArmPlace, cell: Cell) -> "_GuardedArm | None":
         self._tried += 1
         try:
             arm = self._experiment.arm(cell, self._context)
@@ -211,7 +211,7 @@ class Bench:
                     if self._experiment.is_timed
                     else f"{type(arm).__name__} is no Computed, and nothing is timed here"
                 )
-            return _Guarded(arm, self._file)
+            return _GuardedArm(arm, self._file)
         except Skip as skip:
             again = Again.TRANSIENT if skip.is_transient else Again.NEVER
             self._report(at, {}, skipped=str(skip) or NO_REASON, again=again)
@@ -242,11 +242,11 @@ class Bench:
                     "so what is compared with it was not measured either"
                 )
 
-    def _leave_out(self, places: Iterable[At]) -> None:
+    def _leave_out(self, places: Iterable[ArmPlace]) -> None:
         for at in places:
             self._report(at, {}, skipped=NO_TIME, again=Again.NO_TIME)
 
-    def _facts(self, arm: "_Guarded", at: At) -> Mapping[str, Value]:
+    def _facts(self, arm: "_GuardedArm", at: ArmPlace) -> Mapping[str, Value]:
         """Facts that can be stored; a bool as text, because integers are added up."""
         try:
             facts = {
@@ -263,7 +263,7 @@ class Bench:
 
     def _report(
         self,
-        at: At,
+        at: ArmPlace,
         facts: Mapping[str, Value],
         *,
         skipped: str = "",
@@ -283,11 +283,11 @@ class Bench:
     def _note(self, text: str) -> None:
         self._tell({"event": "note", "text": text})
 
-    def _named(self, at: At) -> str:
+    def _named(self, at: ArmPlace) -> str:
         return ", ".join(f"{name}={value}" for name, value in self._groups[at[0]][at[1]].items())
 
 
-class _Guarded:
+class _GuardedArm:
     """An arm whose own mistakes are told apart from wrong results."""
 
     def __init__(self, arm: Arm, file: str | None) -> None:

@@ -22,7 +22,7 @@ from sealift_lab.measure.storage import Journal, NotWrittenError, mend
 from sealift_lab.model.run import NOTES, SENSORS, Ending, Plan, PlannedExperiment
 
 Event = Mapping[str, Any]
-Arm = tuple[str, int, int]
+ArmKey = tuple[str, int, int]
 """An experiment, a group of it, and the place of an arm there."""
 
 
@@ -39,7 +39,7 @@ class Parent:
         raised: Arms that raised something and were not measured since, and what.
         absent: Arms that may be there another time.
         excluded: Arms that are not there, or computed something wrong.
-        known: Sentences that were said; they are said once.
+        sentences: Those that were said; they are said once.
     """
 
     def __init__(self, folder: Path, lock: int, plan: Plan, say: Callable[[str], None]) -> None:
@@ -50,10 +50,10 @@ class Parent:
         self.signal = self.not_written = ""
         self.is_ending = self.has_hung = self.has_failed = False
         self.failures: list[str] = []
-        self.raised: dict[Arm, str] = {}
-        self.absent: set[Arm] = set()
-        self.excluded: set[Arm] = set()
-        self.known: set[str] = set()
+        self.raised: dict[ArmKey, str] = {}
+        self.absent: set[ArmKey] = set()
+        self.excluded: set[ArmKey] = set()
+        self.sentences: set[str] = set()
 
     @contextmanager
     def signals(self) -> Iterator[None]:
@@ -152,9 +152,9 @@ class Parent:
 
     def say(self, text: str) -> bool:
         """Says a sentence once, as each arm stands in many groups and processes; whether it did."""
-        if text in self.known:
+        if text in self.sentences:
             return False
-        self.known.add(text)
+        self.sentences.add(text)
         self._say(text)
         return True
 
@@ -225,7 +225,7 @@ class Child:
         self._is_stopped = self._has_ended_well = False
         self._last_line = ""
         self._events: Queue[str] = Queue()
-        pipes = (self._process.stdout, self._events.put), (self._process.stderr, self._hear)
+        pipes = (self._process.stdout, self._events.put), (self._process.stderr, self._take_error)
         self._readers = [threading.Thread(target=_read, args=pipe, daemon=True) for pipe in pipes]
         for reader in self._readers:
             reader.start()
@@ -288,7 +288,7 @@ class Child:
         self._has_ended_well |= event["event"] in LAST_EVENTS
         return event
 
-    def _hear(self, line: str) -> None:
+    def _take_error(self, line: str) -> None:
         if line.strip():
             self._last_line = line.rstrip()
             self._say(self._last_line)

@@ -36,12 +36,10 @@ def timed(function: Callable[[], object], *, operations: int = 1, payload_bytes:
     """
     if not callable(function):
         raise TypeError(f"timed({function!r}): right would be a function without arguments")
-    if type(operations) is not int or operations < 1:
-        raise ValueError(f"{operations!r} operations a call; right would be a whole number above 0")
-    if type(payload_bytes) is not int or payload_bytes < 0:
-        raise ValueError(
-            f"{payload_bytes!r} payload bytes an operation; right would be a whole number"
-        )
+    counts = (operations, "operations a call", 1), (payload_bytes, "payload bytes an operation", 0)
+    for count, name, least in counts:
+        if type(count) is not int or count < least:
+            raise ValueError(f"{count!r} {name}; right would be a whole number from {least}")
     return _Timed(function, operations, payload_bytes)
 
 

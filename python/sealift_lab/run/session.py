@@ -173,7 +173,7 @@ class _Session:
         self.budget_s, self.end_s = 0.0, math.inf
         self._path, self._plan = run.path, run.plan
         self.parent = Parent(run.path, lock, run.plan, progress.say)
-        self.parent.known.update(run.notes)
+        self.parent.sentences.update(run.notes)
         self._progress, self._after_task, self._is_kept = progress, after_task, is_kept
         self._pace = Pace()
         self._schedule = Schedule(run.plan, self._pace)
@@ -285,19 +285,19 @@ class _Session:
         self._pace.begin(step)
         self._progress.begin(job.experiment)
         self._progress.show()
-        heard_s = time.monotonic()
+        event_s = time.monotonic()
         silence_s = HANG_S if self.budget_s else ENDLESS_HANG_S
         due_s = job.latest_s if self.budget_s else job.until_s
         with closing(self.parent.events(job, step.experiment)) as events:
             for event in events:
                 now_s = time.monotonic()
                 if event is not None:
-                    heard_s = now_s
+                    event_s = now_s
                     self._handle(event)
-                elif not self.parent.has_hung and now_s > max(due_s, heard_s) + silence_s:
+                elif not self.parent.has_hung and now_s > max(due_s, event_s) + silence_s:
                     self.parent.give_up(
                         f"{job.experiment}: process {job.process} gave no sign for "
-                        f"{now_s - heard_s:.0f} s, though its time was up, and was stopped; it is "
+                        f"{now_s - event_s:.0f} s, though its time was up, and was stopped; it is "
                         "not started again in this run"
                     )
                 self._progress.show()
