@@ -15,6 +15,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,8 +23,9 @@ import tarfile
 import threading
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 Sources = dict[str, bytes]
@@ -40,50 +42,65 @@ def main() -> int:
     begin = time.monotonic()
     try:
         everything = parse((root / LIST).read_text(encoding="utf-8"))
-        mutants = select(everything, arguments.numbers)
+        if unknown := {*arguments.numbers} - {mutant.number for mutant in everything}:
+            raise MutantError(f"{LIST} has {len(everything)} mutants, and no {min(unknown)}")
+        mutants = [each for each in everything if each.number in arguments.numbers] or everything
         # All are built, whichever are chosen: so the next choice needs no other build.
         suites = build(root, everything)
-        limits = time_limits([suite for suite in suites if is_used(suite, mutants)])
+        limits = time_limits([suite for suite in suites if any(suite.tests(m) for m in mutants)])
         wrong = judge(mutants, limits)
     except (OSError, MutantError) as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 1
-    print(f"{len(mutants)} mutants in {duration(time.monotonic() - begin)}")
-    for sentence in wrong:
-        print(sentence)
+    print(f"{len(mutants)} mutants in {_duration(time.monotonic() - begin)}", *wrong, sep="\n")
     return int(bool(wrong))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mutant:
-    """One way to break the code, and the crates whose tests should notice."""
+    """One way to break the code.
+
+    Attributes:
+        number: In the list.
+        breaks: The rule that no longer holds.
+        file: Where.
+        before: The code as it is.
+        after: The code instead, where MUTANT is true when this mutant is switched on.
+        crates: Those whose tests should notice; the file's own when empty.
+        equivalent: Why no test can notice, if none can.
+    """
 
     number: int
     breaks: str
-    """The rule that no longer holds."""
     file: str
     before: str
     after: str
-    """The code instead, where MUTANT is true when this mutant is switched on."""
-    crates: tuple[str, ...]
-    equivalent: str
-    """Why no test can notice, if none can."""
+    crates: Sequence[str] = ()
+    equivalent: str = ""
 
     @property
-    def crate(self) -> str:
+    def folder(self) -> str:
         """The folder of the crate that it is planted in."""
         return "/".join(Path(self.file).parts[:2])
 
+    @property
+    def tested_by(self) -> Sequence[str]:
+        """The crates whose tests should notice."""
+        return self.crates or [Path(self.folder).name]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Suite:
-    """A test program that cargo has built."""
+    """A test program that cargo has built; `folder` is its crate's, where cargo would run it."""
 
     crate: str
     name: str
     program: Path
     folder: Path
-    """The crate's folder, where cargo would run it."""
+
+    def tests(self, mutant: Mutant) -> bool:
+        """Whether it is of a crate that the mutant names."""
+        return self.crate in mutant.tested_by
 
 
 def parse(text: str) -> list[Mutant]:
@@ -92,93 +109,41 @@ def parse(text: str) -> list[Mutant]:
     Raises:
         MutantError: An entry lacks something, or has something that no entry has.
     """
+    mutants = list[Mutant]()
     try:
-        entries = tomllib.loads(text)["mutant"]
+        for number, entry in enumerate(tomllib.loads(text)["mutant"], 1):
+            mutants.append(Mutant(number, **entry))
+            if MARK not in mutants[-1].after:
+                raise TypeError(f"its `after` has no {MARK}")
     except (tomllib.TOMLDecodeError, KeyError) as error:
         raise MutantError(f"{LIST} is no list of [[mutant]]: {error}") from None
-    return [_mutant(number, entry) for number, entry in enumerate(entries, 1)]
+    except TypeError as error:
+        raise MutantError(f"{LIST}: mutant {number} is wrong: {error}") from None
+    return mutants
 
 
-def _mutant(number: int, entry: Mapping[str, object]) -> Mutant:
-    missing, unknown = REQUIRED - entry.keys(), entry.keys() - REQUIRED - OPTIONAL
-    for names, what in ((missing, "lacks"), (unknown, "has the unknown")):
-        if names:
-            raise MutantError(f"{LIST}: mutant {number} {what} {', '.join(sorted(names))}")
-    texts = {name: str(value).strip("\n") for name, value in entry.items() if name != "crates"}
-    if MARK not in texts["after"]:
-        raise MutantError(f"{LIST}: {MARK} doesn't stand in the `after` of mutant {number}")
-    own = Path(texts["file"]).parts[1:2]
-    crates = entry.get("crates", own)
-    assert isinstance(crates, list | tuple)
-    return Mutant(
-        number,
-        texts["breaks"],
-        texts["file"],
-        texts["before"],
-        texts["after"],
-        tuple(map(str, crates)),
-        texts.get("equivalent", ""),
-    )
-
-
-def select(mutants: Sequence[Mutant], numbers: Sequence[int]) -> list[Mutant]:
-    """The mutants of these numbers; all, if there are none.
-
-    Raises:
-        MutantError: There is no mutant of a number.
-    """
-    for number in numbers:
-        if not 1 <= number <= len(mutants):
-            raise MutantError(f"there is no mutant {number}; {LIST} has {len(mutants)}")
-    return [mutant for mutant in mutants if not numbers or mutant.number in numbers]
-
-
-def plant(sources: Sources, mutants: Iterable[Mutant]) -> Sources:
+def plant(sources: Sources, mutants: Sequence[Mutant]) -> Sources:
     """The same sources with all mutants in them.
 
     Raises:
-        MutantError: What a mutant replaces isn't in its file, or is there twice, or another mutant
-            replaces it, too.
+        MutantError: What a mutant replaces isn't in its file, or is there twice.
     """
     planted = dict(sources)
-    by_file: dict[str, list[Mutant]] = {}
-    for mutant in mutants:
-        by_file.setdefault(mutant.file, []).append(mutant)
-    for file, own in by_file.items():
-        planted[file] = _replace(file, sources.get(file, b"").decode(), own).encode()
-    for crate in {mutant.crate for own in by_file.values() for mutant in own}:
+    for crate in {mutant.folder for mutant in mutants}:
         root = f"{crate}/src/lib.rs"
         planted[root] = NO_WARNINGS + planted.get(root, b"") + SWITCH.encode()
-    return planted
-
-
-def _replace(file: str, text: str, mutants: Iterable[Mutant]) -> str:
-    places = [(_place(file, text, mutant), mutant) for mutant in mutants]
-    places.sort(key=lambda place: place[0], reverse=True)
-    begins_next, next_one = len(text) + 1, 0
-    for begin, mutant in places:
-        end = begin + len(mutant.before)
-        if end > begins_next:
+    for mutant in mutants:
+        text = planted.get(mutant.file, b"").decode()
+        if (count := text.count(mutant.before)) != 1:
+            first = mutant.before.strip().splitlines()[0]
+            times = f"is there {count} times" if count else "isn't there"
             raise MutantError(
-                f"{LIST}: mutants {mutant.number} and {next_one} replace the same code in {file}; "
-                "let each replace less"
+                f"{mutant.file}: what mutant {mutant.number} replaces {times}: `{first}`; correct "
+                f"its `before` in {LIST}, or delete it if its rule is gone or another replaces that"
             )
-        begins_next, next_one = begin, mutant.number
         after = mutant.after.replace(MARK, f"crate::mutant({mutant.number})")
-        text = text[:begin] + after + text[end:]
-    return text
-
-
-def _place(file: str, text: str, mutant: Mutant) -> int:
-    count = text.count(mutant.before)
-    if count != 1:
-        first = mutant.before.strip().splitlines()[0]
-        times = "isn't there" if count == 0 else f"is there {count} times"
-        raise MutantError(
-            f"{file}: what mutant {mutant.number} replaces {times}: `{first}`; correct its "
-            f"`before` in {LIST}, or delete it if its rule is gone"
-        )
-    return text.index(mutant.before)
+        planted[mutant.file] = text.replace(mutant.before, after).encode()
+    return planted
 
 
 def build(root: Path, mutants: Sequence[Mutant]) -> list[Suite]:
@@ -189,12 +154,12 @@ def build(root: Path, mutants: Sequence[Mutant]) -> list[Suite]:
     """
     target = root / os.environ.get("CARGO_TARGET_DIR", "target") / "mutants"
     write(plant(read_commit(root), mutants), target / "tree")
-    crates = sorted({crate for mutant in mutants for crate in mutant.crates})
+    crates = sorted({crate for mutant in mutants for crate in mutant.tested_by})
     _progress(f"building the tests of {', '.join(crates)} with {len(mutants)} mutants")
     command = ["cargo", "test", "--quiet", "--locked", "--no-run", "--lib", "--tests", JSON]
     command += [word for crate in crates for word in ("-p", crate)]
     environment = os.environ | {"CARGO_TARGET_DIR": str(target / "build")}
-    return list(parse_suites(_output(command, target / "tree", environment).decode()))
+    return [*parse_suites(_output(command, target / "tree", environment).decode())]
 
 
 def read_commit(root: Path) -> Sources:
@@ -219,18 +184,11 @@ def write(sources: Sources, tree: Path) -> None:
 
 def parse_suites(messages: str) -> Iterator[Suite]:
     """The test programs that cargo's messages name."""
-    for line in messages.splitlines():
-        message = json.loads(line)
+    for message in map(json.loads, messages.splitlines()):
         if message.get("executable") and message["profile"]["test"]:
-            folder = Path(message["manifest_path"]).parent
-            target = message["target"]
+            folder, target = Path(message["manifest_path"]).parent, message["target"]
             name = "unit tests" if "lib" in target["kind"] else target["name"]
             yield Suite(folder.name, name, Path(message["executable"]), folder)
-
-
-def is_used(suite: Suite, mutants: Iterable[Mutant]) -> bool:
-    """Whether a program belongs to a crate that one of the mutants names."""
-    return any(suite.crate in mutant.crates for mutant in mutants)
 
 
 def time_limits(suites: Sequence[Suite]) -> dict[Suite, float]:
@@ -239,12 +197,11 @@ def time_limits(suites: Sequence[Suite]) -> dict[Suite, float]:
     Raises:
         MutantError: A test fails.
     """
-    limits: dict[Suite, float] = {}
+    limits = dict[Suite, float]()
     for place, suite in enumerate(suites, 1):
         _progress(f"without a mutant: {suite.crate}, {suite.name} ({place} of {len(suites)})")
         begin = time.monotonic()
-        failure = run(suite, 0, UNMUTATED_MAX_S)
-        if failure:
+        if failure := run(suite, 0, UNMUTATED_MAX_S):
             raise MutantError(
                 f"without a mutant {suite.crate} fails: {suite.name}: {failure}; mend that first"
             )
@@ -254,16 +211,18 @@ def time_limits(suites: Sequence[Suite]) -> dict[Suite, float]:
 
 def judge(mutants: Sequence[Mutant], limits: Mapping[Suite, float]) -> list[str]:
     """Prints a row for each mutant; a sentence for each that isn't as the list says."""
-    # The quickest first: most mutants are noticed there.
-    in_order = sorted(limits, key=lambda suite: limits[suite])
-    wrong: list[str] = []
+    wrong = list[str]()
     begin = time.monotonic()
     for done, mutant in enumerate(mutants):
-        spent_s = time.monotonic() - begin
-        left = f", {duration(spent_s / done * (len(mutants) - done))} left" if done else ""
+        rest_s = (time.monotonic() - begin) / done * (len(mutants) - done) if done else 0
+        left = f", {_duration(rest_s)} left" if done else ""
         _progress(f"{done + 1} of {len(mutants)}{left}: {mutant.breaks}")
-        own = [suite for suite in in_order if is_used(suite, [mutant])]
-        noticed = next(_failures(mutant, own, limits), "")
+        # The quickest first: most mutants are noticed there.
+        suites = sorted(filter(lambda each: each.tests(mutant), limits), key=limits.__getitem__)
+        failures = ((suite, run(suite, mutant.number, limits[suite])) for suite in suites)
+        noticed = next(
+            (f"{s.crate}, {s.name}: {failure}" for s, failure in failures if failure), ""
+        )
         verdict = noticed or ("survives, as argued" if mutant.equivalent else "SURVIVED")
         print(f"{mutant.number:3} {mutant.breaks:<{WIDTH}} {verdict}", flush=True)
         if noticed and mutant.equivalent:
@@ -273,66 +232,47 @@ def judge(mutants: Sequence[Mutant], limits: Mapping[Suite, float]) -> list[str]
     return wrong
 
 
-def _failures(
-    mutant: Mutant, suites: Iterable[Suite], limits: Mapping[Suite, float]
-) -> Iterator[str]:
-    for suite in suites:
-        failure = run(suite, mutant.number, limits[suite])
-        if failure:
-            yield f"{suite.crate}, {suite.name}: {failure}"
-
-
 def run(suite: Suite, number: int, limit_s: float) -> str:
     """Runs tests with a mutant until one fails: its name, or "" when none does.
 
     A program that takes longer than `limit_s` hangs, which is a failure too.
     """
     environment = os.environ | {SWITCHED_BY: str(number), "SEALIFT_TEST_SCALE": SHARE}
-    environment["CARGO_MANIFEST_DIR"] = str(suite.folder)
-    is_late = threading.Event()
+    begin = time.monotonic()
+    # A session of its own, so that what the program starts ends with it.
     with subprocess.Popen(
         [suite.program],
         cwd=suite.folder,
-        env=environment,
+        env=environment | {"CARGO_MANIFEST_DIR": str(suite.folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
         errors="replace",
         start_new_session=True,
     ) as program:
-
-        def end_late() -> None:
-            is_late.set()
-            _kill(program)
-
-        timer = threading.Timer(limit_s, end_late)
+        timer = threading.Timer(limit_s, _kill, [program])
         timer.start()
-        assert program.stdout is not None
         try:
-            for line in program.stdout:
-                if line.startswith("test ") and line.rstrip().endswith("... FAILED"):
-                    _kill(program)
-                    return line.removeprefix("test ").partition(" ... ")[0].partition(" - ")[0]
-        except KeyboardInterrupt:
-            # It is of a session of its own, so that nobody else tells it.
-            _kill(program)
-            raise
+            if failed := next(filter(None, map(FAILED.match, program.stdout or ())), None):
+                return failed[1]
+            program.wait()
         finally:
             timer.cancel()
-    if is_late.is_set():
+            _kill(program)
+    if time.monotonic() - begin >= limit_s:
         return f"it hangs (over {limit_s:.0f} s)"
     return f"it ends with {program.returncode}" if program.returncode else ""
 
 
 def _kill(program: "subprocess.Popen[str]") -> None:
-    """Ends a program that wasn't waited for yet, and those that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(program.pid, signal.SIGKILL)
+    """Ends a program, if it wasn't waited for yet, and those that it started."""
+    if program.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
 
 
-def duration(seconds: float) -> str:
-    """As people say it: `40 s`, `3 min`."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+def _duration(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
 
 
 def _output(
@@ -357,9 +297,8 @@ def _arguments() -> argparse.Namespace:
 
 
 LIST = "tools/mutants.toml"
-REQUIRED = {"breaks", "file", "before", "after"}
-OPTIONAL = {"crates", "equivalent"}
 MARK = "MUTANT"
+FAILED = re.compile(r"test (.*?)(?: - .*)? \.\.\. FAILED$")
 NO_WARNINGS = b"#![allow(warnings)]\n"
 SWITCHED_BY = "SEALIFT_MUTANT"
 SWITCH = f"""
