@@ -1,5 +1,6 @@
 """The answer of a run as data: a recommendation, one figure, a bar for each arm, a few remarks."""
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from sealift_lab.claim.declared import plans, published
 from sealift_lab.claim.published import Outcome, outcome
 from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.judge import gauge
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, format_percent
@@ -112,6 +114,18 @@ def claims(run: Run, results: Mapping[str, Results]) -> list[Claim]:
     ]
 
 
+def distance(cell: Cell, preferred: Cell) -> tuple[int, float]:
+    """How far work is from what is preferred: in how many texts, and in numbers, as ratios."""
+    texts, ratios = 0, 0.0
+    for name, value in preferred.items():
+        here = cell.get(name, value)
+        if isinstance(here, str) or isinstance(value, str):
+            texts += here != value
+        else:
+            ratios += abs(math.log1p(abs(here)) - math.log1p(abs(value)))
+    return texts, ratios
+
+
 def machine_text(machine: Surroundings) -> str:
     """`Intel Xeon, 2 cores at 3.6 GHz, virtual machine`; what is not known is left out."""
     facts = {name: fact.value for name, fact in machine.facts.items()}
@@ -156,7 +170,7 @@ def _works(planned: PlannedExperiment, results: Results) -> Iterator[_Work]:
         yield _Work(planned, rows, headline, rows[0] if is_won else None)
 
 
-def _rank(work: _Work) -> tuple[bool, bool, bool, bool, float]:
+def _rank(work: _Work) -> tuple[bool, bool, bool, bool, float, float]:
     """Of experiments with advice, or that prefer some work; settled; a choice; preferred."""
     relation = work.headline and work.headline.relation
     preferred, cell = work.planned.preferred, work.rows[0].cell
@@ -167,6 +181,7 @@ def _rank(work: _Work) -> tuple[bool, bool, bool, bool, float]:
         relation in (Relation.FASTEST, Relation.SAME),
         relation is not None,
         share / max(1, len(preferred)),
+        -distance(cell, preferred)[1],
     )
 
 

@@ -200,8 +200,8 @@ def _relation(published: Published, here: Estimate | str) -> tuple[Relation, str
     if published.kind in UNJUDGED:
         return Relation.UNTESTED, UNJUDGED[published.kind]
     if published.kind is Kind.ARITHMETIC:
-        low, high = _span(published)
-        agrees = low <= published.value <= high
+        least, most = _span(published)
+        agrees = least <= published.value <= most
         return Relation.REPRODUCED if agrees else Relation.CONTRADICTED, ""
     if isinstance(here, str):
         return Relation.UNTESTED, here
@@ -275,11 +275,8 @@ def _ratio(value: float, near: float, far: float) -> Iterator[Region]:
 
 
 def _span(published: Published) -> tuple[float, float]:
-    """Of a count or of arithmetic: what rounds to the print, or follows from other prints."""
-    low, high = published.low, published.high
-    assert low is not None, "checked when it was made"
-    assert high is not None, "checked when it was made"
-    return low, high
+    # Of counts and arithmetic both are there: that is checked when they are made.
+    return published.low or 0.0, published.high or 0.0
 
 
 LEAST, MOST, WHY_NONE = ", least", ", most", ", why none"

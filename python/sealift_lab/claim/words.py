@@ -13,19 +13,11 @@ def sentence(claim: Claim) -> str:
     """The claim in words, without a stop."""
     template = PUBLISHED if claim.published is not None else TEMPLATES[claim.relation]
     figure, span, reach = _figure(claim)
-    words = template.format(
-        subject=claim.subject,
-        other=claim.other,
-        unit=claim.unit,
-        figure=figure,
-        span=span,
-        range=reach,
-        relation=relation_words(claim),
-        published=format_printed(claim.published or 0),
-        because=f": {claim.reason}" if claim.reason else "",
-        here=f"{estimate_text(claim.figure, claim.unit)} here, " if claim.figure else "",
-    )
-    return " ".join(words.split())
+    words = {"figure": figure, "span": span, "range": reach, "relation": relation_words(claim)}
+    words["published"] = format_printed(claim.published or 0)
+    words["because"] = f": {claim.reason}" if claim.reason else ""
+    words["here"] = f"{figure} {claim.unit} {span} here, " if claim.figure else ""
+    return " ".join(template.format(**{**vars(claim), **words}).split())
 
 
 def relation_words(claim: Claim) -> str:

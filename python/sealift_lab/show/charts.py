@@ -5,7 +5,6 @@ print.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 import altair as alt
 import vl_convert
 
+from sealift_lab.claim.answer import distance
 from sealift_lab.claim.published import fact
 from sealift_lab.claim.words import axis_title, name_of, tick_text, value_text
 from sealift_lab.model.arm import Cell, Value, fits
@@ -112,9 +112,9 @@ def points(planned: PlannedExperiment, results: Results, chart: Chart) -> Iterat
     for cell, figure in _figures(results, chart):
         if isinstance(figure, Estimate) and fits(cell, chart.where):
             place = tuple(cell[name] for name in axes)
-            distance = _distance(cell, planned.preferred)
-            if place not in nearest or distance < nearest[place][0]:
-                nearest[place] = distance, cell, figure
+            far = distance(cell, planned.preferred)
+            if place not in nearest or far < nearest[place][0]:
+                nearest[place] = far, cell, figure
     for _, cell, figure in nearest.values():
         yield Point(
             cell[chart.x],
@@ -141,18 +141,6 @@ def _figures(results: Results, chart: Chart) -> list[tuple[Cell, Estimate | str 
     if of := ROW_FIGURES.get(chart.y):
         return [(row.cell, of(row)) for row in results.rows if not row.wrong]
     return [(report.cell, fact(report, chart.y)) for report in results.reports]
-
-
-def _distance(cell: Cell, preferred: Cell) -> tuple[int, float]:
-    """How far work is from what is preferred: in how many texts, and in numbers, as ratios."""
-    texts, ratios = 0, 0.0
-    for name, value in preferred.items():
-        here = cell.get(name, value)
-        if isinstance(here, str) or isinstance(value, str):
-            texts += here != value
-        else:
-            ratios += abs(math.log1p(abs(here)) - math.log1p(abs(value)))
-    return texts, ratios
 
 
 def _beside(

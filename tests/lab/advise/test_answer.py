@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sealift_lab.advise.advice import Advice, advise, answer
 from sealift_lab.advise.figures import figures_frame, load_document
 from sealift_lab.advise.load import Demand
 from sealift_lab.claim.answer import Answer
+from sealift_lab.claim.answer import answer as answer_of_run
 from sealift_lab.cli import output
 from sealift_lab.judge.judge import results
 from sealift_lab.model.arm import Cell
@@ -93,6 +95,15 @@ def test_of_several_cards_the_one_that_pays_first_is_the_condition(
     assert said(run, *cards, rate_per_s=20e6).advice.startswith(
         "Buy nothing unless a core costs you over 556 USD; run"
     )
+
+
+def test_where_the_largest_batch_was_not_measured_the_answer_takes_the_next_one(
+    run: Run,
+) -> None:
+    (name, found), *_ = results(run).items()
+    smaller = [row for row in found.rows if row.cell["batch"] != 1_024]
+    page_answer = answer_of_run(run, {name: replace(found, rows=smaller)})
+    assert page_answer.basis.endswith("1 thread, batch 256")
 
 
 def test_without_a_rate_the_fastest_is_named_with_its_lead(run: Run) -> None:
