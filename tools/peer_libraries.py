@@ -11,6 +11,8 @@ is there already stays; delete FOLDER to look for newer versions. Needs nothing 
 """
 
 import argparse
+import functools
+import itertools
 import json
 import os
 import shutil
@@ -42,33 +44,36 @@ def main() -> int:
 
 
 def install_ipsec_mb(folder: Path, scratch: Path) -> None:
-    """The newest of Debian's suites that loads on this machine."""
+    """The newest package of Debian's suites that loads on this machine."""
     if any(folder.glob("libIPSec_MB.so.*")):
         return
     _require({"apt-get": "apt", "dpkg-deb": "dpkg"})
     if not KEYRING.exists():
         raise UnavailableError(f"{KEYRING} is missing (Debian: apt-get install {KEYRING.stem})")
     reasons = []
-    for suite in SUITES:
+    for suite, package in itertools.product(SUITES, PACKAGES):
         try:
-            library = _unpacked(suite, scratch / suite)
+            library = _unpack(suite, package, scratch / suite / package)
         except UnavailableError as error:
             reasons.append(f"{suite}: {error}")
-            continue
-        # By the name that the loader knows, as in libIPSec_MB.so.2.
-        install(library, folder / ".".join(library.name.split(".")[:3]))
-        return
+        else:
+            # By the name that the loader knows, as in libIPSec_MB.so.2.
+            install(library, folder / ".".join(library.name.split(".")[:3]))
+            return
     raise UnavailableError("; ".join(reasons))
 
 
-def _unpacked(suite: str, scratch: Path) -> Path:
-    """The library in the newest package of a suite."""
-    scratch.mkdir()
+def _unpack(suite: str, package: str, scratch: Path) -> Path:
+    """The library in a package of a suite, by apt with lists and folders of its own."""
+    targets = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)"], ROOT).split()
+    mirror = next((uri for uri in targets if uri.rstrip("/").endswith("/debian")), None)
+    if mirror is None:
+        raise UnavailableError("this machine's apt has no mirror of Debian")
     for each in ("state/lists/partial", "cache/archives/partial"):
         (scratch / each).mkdir(parents=True)
     (scratch / "state" / "status").touch()
-    mirror = f"deb [signed-by={KEYRING}] {_mirror()} {suite} main\n"
-    (scratch / "sources.list").write_text(mirror, encoding="utf-8")
+    source = f"deb [signed-by={KEYRING}] {mirror} {suite} main\n"
+    (scratch / "sources.list").write_text(source, encoding="utf-8")
     settings = {
         "Dir::Etc::SourceList": scratch / "sources.list",
         "Dir::Etc::SourceParts": "/dev/null",
@@ -81,61 +86,36 @@ def _unpacked(suite: str, scratch: Path) -> Path:
     }
     apt = ["apt-get", "-qq", *(f"--option={name}={value}" for name, value in settings.items())]
     _run([*apt, "update"], scratch)
-    failed: UnavailableError | None = None
-    for package in PACKAGES:
-        try:
-            _run([*apt, "download", package], scratch)
-        except UnavailableError as error:
-            failed = error
-            continue
-        _run(["dpkg-deb", "-x", next(scratch.glob("*.deb")).name, "root"], scratch)
-        library = next(file for file in scratch.rglob("libIPSec_MB.so.*") if not file.is_symlink())
-        _run(
-            [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library], scratch
-        )
-        return library
-    raise failed or UnavailableError("no package is known")
-
-
-def _mirror() -> str:
-    """Where this machine's apt finds Debian."""
-    listed = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)"], ROOT)
-    found = [uri for uri in listed.split() if uri.rstrip("/").endswith("/debian")]
-    if not found:
-        raise UnavailableError("this machine's apt has no mirror of Debian")
-    return found[0]
+    _run([*apt, "download", package], scratch)
+    _run(["dpkg-deb", "-x", next(scratch.glob("*.deb")).name, "root"], scratch)
+    library = next(file for file in scratch.rglob("libIPSec_MB.so.*") if not file.is_symlink())
+    _run([sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(library)!r})"], scratch)
+    return library
 
 
 def install_openssl(folder: Path, scratch: Path) -> None:
     """OpenSSL's libcrypto, built as the crate builds it, and linked as a shared library."""
     _require({"cargo": "cargo", "cc": "gcc", "make": "make", "perl": "perl"})
-    source = _source("openssl-src")
-    target = folder / f"libcrypto-{source.name}.so"
-    if target.exists():
-        return
-    _announce("OpenSSL", source)
     build = scratch / "openssl"
-    shutil.copytree(source / "openssl", build)
-    _run(["perl", "Configure", "linux-x86_64", *OPENSSL_SETTINGS], build)
-    _run(["make", f"-j{_cores()}", "build_generated"], build)
-    _run(["make", f"-j{_cores()}", "libcrypto.a"], build)
     whole = ["-Wl,--whole-archive", "libcrypto.a", "-Wl,--no-whole-archive", "-Wl,-Bsymbolic"]
-    _run(["cc", "-shared", "-s", "-o", "libcrypto.so", *whole, "-ldl", "-lpthread"], build)
-    install(build / "libcrypto.so", target)
+    if target := _target("openssl-src", folder):
+        shutil.copytree(_source("openssl-src") / "openssl", build)
+        _run(["perl", "Configure", "linux-x86_64", *OPENSSL_SETTINGS], build)
+        _run(["make", CORES, "build_generated"], build)
+        _run(["make", CORES, "libcrypto.a"], build)
+        _run(["cc", "-shared", "-s", "-o", "libcrypto.so", *whole, "-ldl", "-lpthread"], build)
+        install(build / "libcrypto.so", target)
 
 
 def install_boringssl(folder: Path, scratch: Path) -> None:
     """BoringSSL's libcrypto, built by its own cmake."""
     _require({"cargo": "cargo", "cc": "gcc", "c++": "g++", "make": "make", "cmake": "cmake"})
-    source = _source("boring-sys")
-    target = folder / f"libcrypto-{source.name}.so"
-    if target.exists():
-        return
-    _announce("BoringSSL", source)
     settings = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=1", "-DBUILD_TESTING=OFF")
-    _run(["cmake", "-S", source / "deps" / "boringssl", "-B", ".", *settings], scratch)
-    _run(["cmake", "--build", ".", "--target", "crypto", "--parallel", str(_cores())], scratch)
-    install(scratch / "libcrypto.so", target)
+    if target := _target("boring-sys", folder):
+        source = _source("boring-sys") / "deps" / "boringssl"
+        _run(["cmake", "-S", source, "-B", ".", *settings], scratch)
+        _run(["cmake", "--build", ".", "--target", "crypto", "--", CORES], scratch)
+        install(scratch / "libcrypto.so", target)
 
 
 def install(library: Path, target: Path) -> None:
@@ -146,20 +126,25 @@ def install(library: Path, target: Path) -> None:
     beside.replace(target)
 
 
+def _target(crate: str, folder: Path) -> Path | None:
+    """Where the library of a crate's sources belongs, if it isn't there yet."""
+    source = _source(crate)
+    target = folder / f"libcrypto-{source.name}.so"
+    if target.exists():
+        return None
+    print(f"Building {source.name}, a minute on two cores", file=sys.stderr)
+    return target
+
+
+@functools.cache
 def _source(crate: str) -> Path:
     """The folder of a crate's sources, which cargo downloads and checks."""
     lock = ["--locked", "--manifest-path", str(SOURCES)]
     _run(["cargo", "fetch", *lock, "--target", PLATFORM], ROOT)
-    metadata = _run(
-        ["cargo", "metadata", *lock, "--format-version=1", "--filter-platform", PLATFORM], ROOT
-    )
-    packages = json.loads(metadata)["packages"]
+    form = ["--format-version=1", "--filter-platform", PLATFORM]
+    packages = json.loads(_run(["cargo", "metadata", *lock, *form], ROOT))["packages"]
     found = next(each for each in packages if each["name"] == crate)
     return Path(found["manifest_path"]).parent
-
-
-def _announce(name: str, source: Path) -> None:
-    print(f"Building {name} from {source.name}, a minute on two cores", file=sys.stderr)
 
 
 def _require(commands: dict[str, str]) -> None:
@@ -186,10 +171,6 @@ def _run(command: Sequence[str | Path], folder: Path) -> str:
     return ran.stdout
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "benches" / "peer-sources" / "Cargo.toml"
 PLATFORM = "x86_64-unknown-linux-gnu"
@@ -201,6 +182,7 @@ OPENSSL_SETTINGS = (
     *("no-shared", "no-module", "no-tests", "no-apps", "no-docs", "no-legacy", "no-engine"),
     *("no-comp", "no-zlib", "no-ssl-trace", "-fPIC"),
 )
+CORES = f"-j{len(os.sched_getaffinity(0))}"
 TIMEOUT_S = 900.0
 LIBRARIES: dict[str, Callable[[Path, Path], None]] = {
     "ipsec-mb": install_ipsec_mb,
