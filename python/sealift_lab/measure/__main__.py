@@ -89,7 +89,7 @@ class _Session:
             return
         of = f"process {process + 1} of {self._plan.processes}"
         _say(f"{planned.name}, {of if planned.is_timed else 'computing'}")
-        for event in self._parent.events(self._parent.job(planned, process, groups), planned):
+        for event in self._parent.events(planned, process, groups):
             kind = (event or {}).get("event")
             self._is_wrong |= kind == "wrong"
             self._has_results |= kind == ("block" if planned.is_timed else "preparing")

@@ -79,19 +79,6 @@ class Parent:
         except NotWrittenError as error:
             self.not_written = str(error)
 
-    def job(
-        self,
-        planned: PlannedExperiment,
-        process: int,
-        groups: Sequence[GroupJob],
-        *,
-        until_s: float = math.inf,
-        latest_s: float = math.inf,
-    ) -> Job:
-        """A job; without times for samples of the usual length until all blocks are measured."""
-        place = self._folder, planned.name, process, groups
-        return Job(*place, until_s, latest_s, os.getpid(), self._lock)
-
     @property
     def ending(self) -> Ending | None:
         """How the run ended, if it was not by itself."""
@@ -100,12 +87,20 @@ class Parent:
         return Ending("interrupted", f"{self.signal} came") if self.signal else None
 
     def events(
-        self, job: Job, planned: PlannedExperiment
+        self,
+        planned: PlannedExperiment,
+        process: int,
+        groups: Sequence[GroupJob],
+        *,
+        until_s: float = math.inf,
+        latest_s: float = math.inf,
     ) -> Generator[Mapping[str, Any] | None, None, None]:
-        """Has a job done; gives events of the process, and None twice a second without any.
+        """Has a process measure; gives its events, and None twice a second without any.
 
         What its end says of the run is handled here, and what it left half-written is cut off.
         """
+        place = self._folder, planned.name, process, groups
+        job = Job(*place, until_s, latest_s, os.getpid(), self._lock)
         self.has_hung = False
         self._child = child = Child(job, self._say)
         try:
@@ -113,7 +108,7 @@ class Parent:
             if self.is_ending:
                 child.stop()
             for event in child.events():
-                self._handle_event(job, planned, event or {})
+                self._handle_event(planned, event or {})
                 yield event
         finally:
             self._child = None
@@ -121,7 +116,7 @@ class Parent:
         self.has_failed = bool(child.failed)
         if child.failed and not self.has_hung and not self.is_ending:
             self.fail(
-                f"{job.experiment}: process {job.process} {child.failed}; its complete blocks are "
+                f"{planned.name}: process {process} {child.failed}; its complete blocks are "
                 "kept, what it had checked is not counted"
             )
         if child.failed or self.is_ending:
@@ -165,7 +160,7 @@ class Parent:
         self.signal = signal.Signals(number).name
         self.request_end()
 
-    def _handle_event(self, job: Job, planned: PlannedExperiment, event: Mapping[str, Any]) -> None:
+    def _handle_event(self, planned: PlannedExperiment, event: Mapping[str, Any]) -> None:
         match event:
             case {"event": "block", "group": group, "ns_per_operation": times}:
                 for arm in times:
@@ -189,13 +184,13 @@ class Parent:
                         self.excluded.add(at)
                 self.say(sentence)
             case {"event": "failed" | "note", "text": text}:
-                self.fail(f"{job.experiment}: {text}")
+                self.fail(f"{planned.name}: {text}")
             case {"event": "not written", "text": text}:
                 self.not_written = text
                 self.request_end()
             case {"event": "ending", "ending": "interrupted"}:
                 if not self.is_ending and not self.has_hung:
-                    self.fail(f"{job.experiment}: its process was interrupted from outside")
+                    self.fail(f"{planned.name}: its process was interrupted from outside")
 
     def _store_reading(self, at_s: float, values: Mapping[str, float]) -> bool:
         """Called in the thread that reads the sensors; false ends it."""

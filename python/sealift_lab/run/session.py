@@ -15,7 +15,7 @@ from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import narrow, results
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import surroundings
-from sealift_lab.measure.bench import GroupJob, Job
+from sealift_lab.measure.bench import GroupJob
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.storage import (
@@ -281,14 +281,21 @@ class _Session:
 
     def _take(self, step: Step) -> None:
         """Has a process measure, and ends one that hangs beyond its time."""
-        job = self._job(step)
+        planned, event_s, latest_s = step.experiment, time.monotonic(), math.inf
+        if self.budget_s:
+            latest_s = min(event_s + step.most_s, self.end_s - self._closing_s)
+        until_s = min(event_s + step.seconds, latest_s)
+        due_s, silence_s = (latest_s, HANG_S) if self.budget_s else (until_s, ENDLESS_HANG_S)
+        process = self._state.processes.get(planned.name, 0)
+        groups = [
+            GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
+            for each, blocks in step.tasks
+        ]
         self._pace.begin(step)
-        self._progress.begin(job.experiment)
+        self._progress.begin(planned.name)
         self._progress.show()
-        event_s = time.monotonic()
-        silence_s = HANG_S if self.budget_s else ENDLESS_HANG_S
-        due_s = job.latest_s if self.budget_s else job.until_s
-        with closing(self.parent.events(job, step.experiment)) as events:
+        found = self.parent.events(planned, process, groups, until_s=until_s, latest_s=latest_s)
+        with closing(found) as events:
             for event in events:
                 now_s = time.monotonic()
                 if event is not None:
@@ -296,25 +303,13 @@ class _Session:
                     self._handle(event)
                 elif not self.parent.has_hung and now_s > max(due_s, event_s) + silence_s:
                     self.parent.give_up(
-                        f"{job.experiment}: process {job.process} gave no sign for "
+                        f"{planned.name}: process {process} gave no sign for "
                         f"{now_s - event_s:.0f} s, though its time was up, and was stopped; it is "
                         "not started again in this run"
                     )
                 self._progress.show()
         self._pace.prepared()
         self._take_stock(step)
-
-    def _job(self, step: Step) -> Job:
-        now_s, latest_s = time.monotonic(), math.inf
-        if self.budget_s:
-            latest_s = min(now_s + step.most_s, self.end_s - self._closing_s)
-        process = self._state.processes.get(step.experiment.name, 0)
-        groups = [
-            GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
-            for each, blocks in step.tasks
-        ]
-        until_s = min(now_s + step.seconds, latest_s)
-        return self.parent.job(step.experiment, process, groups, until_s=until_s, latest_s=latest_s)
 
     def _handle(self, event: Mapping[str, Any]) -> None:
         match event:
