@@ -21,9 +21,9 @@ from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
 from sealift_lab.machine.devices import chosen_devices
 from sealift_lab.machine.sensors import surroundings
-from sealift_lab.measure.bench import GroupJob
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import make_plan
+from sealift_lab.measure.process import GroupJob
 from sealift_lab.measure.storage import NotWrittenError, create, hold_new, write_ending
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.run import SAMPLES, Ending, Plan, PlannedExperiment

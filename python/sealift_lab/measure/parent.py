@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from sealift_lab.machine.sensors import Sensors, sampling
-from sealift_lab.measure.bench import COMMAND, Again, GroupJob, Job
+from sealift_lab.measure.process import COMMAND, Again, GroupJob, Job
 from sealift_lab.measure.storage import Journal, NotWrittenError, mend
 from sealift_lab.model.run import NOTES, SENSORS, Ending, Plan, PlannedExperiment
 

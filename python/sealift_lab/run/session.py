@@ -15,9 +15,9 @@ from sealift_lab.experiments import registry
 from sealift_lab.judge.judge import narrow, results
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import surroundings
-from sealift_lab.measure.bench import GroupJob
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import changed_files, planned_again
+from sealift_lab.measure.process import GroupJob
 from sealift_lab.measure.storage import (
     FolderError,
     NotWrittenError,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.lab.measure.running import blocks, events, job, lines, new_run
 
-from sealift_lab.measure.bench import COMMAND, GroupJob, Job
+from sealift_lab.measure.process import COMMAND, GroupJob, Job
 
 
 def test_a_process_measures_its_blocks_and_reports_each_arm(tmp_path: Path) -> None:
