@@ -17,7 +17,7 @@ import docs_files as files
 import docs_peers as peers
 import docs_runs as runs
 from docs_runs import Block, Column, Source, grid, run_block
-from sealift_lab.model.values import Cell, Value
+from sealift_lab.model.arm import Cell, Value
 
 
 def main() -> int:
@@ -118,15 +118,20 @@ PICTURES = {
     "pool-cost.svg": (POOLS, files.pool_picture("engine_ns_per_batch")),
 }
 TABLES = ("dpu-encryption", "dpu-encryption-without-dma")
-A_BLOCK = ("by the rounding of the print", "simulated")
+A_BLOCK = [
+    Column((f"instructions a block, {each}",), title=each)
+    for each in ("by the rounding of the print", "simulated")
+]
 PARTS = ("bytes taken out", "loads", "sums", "shifts and masks", "stores", "others")
-IN_MRAM, FROM_HOST = "data in MRAM, GB/s", "data in host memory, GB/s, by the SDK"
+IN_MRAM, FROM_HOST = (
+    Column((f"{each}, with the hazard", each), title=each, joint=" to ")
+    for each in ("data in MRAM, GB/s", "data in host memory, GB/s, by the SDK")
+)
 READ, WRITE = "file-reading-by-condition", "file-writing-by-condition"
 ALONE: Cell = {"condition": "none"}
 BESIDE: Cell = {"condition": "one idle thread"}
 THERE: Cell = {"pattern": "ping-pong"}
 STREAM: Cell = {"pattern": "stream"}
-C_LIBRARY: Cell = {"function": "glibc"}
 OURS: Cell = {"function": "ours"}
 BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "README.md": {
@@ -137,7 +142,6 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     },
     "docs/performance.md": {
         "peers": ("peers", peers.peers),
-        "behind": ("peers", peers.behind),
         "picture": ("lab", peers.speed_picture_line("")),
         "table": run_block(
             "lab",
@@ -159,39 +163,13 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "scale": (POOLS, files.scale),
     },
     "docs/document-000.md": {
-        "difference": run_block(
-            "lab-000",
-            *(
-                grid(
-                    table,
-                    "operation",
-                    [Column((f"instructions a block, {e}",), {}, e) for e in A_BLOCK],
-                )
-                for table in TABLES
-            ),
-        ),
+        "difference": run_block("lab-000", *(grid(each, "operation", A_BLOCK) for each in TABLES)),
         "instructions": run_block(
             "lab-000",
-            grid(
-                "dpu-instructions",
-                "kernel",
-                [
-                    Column((each,), {}, each)
-                    for each in ("instructions a block", "unrolled", *PARTS)
-                ],
-            ),
+            grid("dpu-instructions", "kernel", ["instructions a block", "unrolled", *PARTS]),
         ),
         "projection": run_block(
-            "lab-000",
-            grid(
-                "dpu-projection",
-                "kernel",
-                [
-                    Column((f"{each}, with the hazard", each), {}, each, " to ")
-                    for each in (IN_MRAM, FROM_HOST)
-                ],
-                "system",
-            ),
+            "lab-000", grid("dpu-projection", "kernel", [IN_MRAM, FROM_HOST], "system")
         ),
         "cores": run_block(
             "lab-000-P3", grid("memory-contention", "cipher threads", "GB/s", "streams_percent")
@@ -199,9 +177,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     },
     "docs/document-001.md": {
         "reading": _conditions(
-            READ,
-            *({"reader": each, "threads": n} for n in (1, 2) for each in ("getc", "read+memchr")),
-            cache="warm",
+            READ, {"reader": "getc"}, {"reader": "read+memchr"}, cache="warm", threads=1
         ),
         "recommendation": run_block("lab-001", runs.published_figures("recommendation")),
         "readers": run_block(
@@ -246,15 +222,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "docs/document-004.md": {
         "offsets": run_block(
             "lab-004-copies",
-            grid(
-                "copy-offsets",
-                "size_bytes offset",
-                [
-                    Column(("GB/s",), C_LIBRARY),
-                    Column(("GB/s",), OURS),
-                    Column(("times as fast",), OURS),
-                ],
-            ),
+            grid("copy-offsets", "offset", "times as fast", "size_bytes", **OURS),
             runs.worst_offset,
         ),
         "published-way": run_block(
@@ -265,10 +233,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
             grid(
                 "copy-by-length",
                 "size_bytes state",
-                [
-                    Column(("GB/s",), {"function": each})
-                    for each in ("glibc", "rep-movsb", "sse2", "non-temporal", "ours")
-                ],
+                [Column(("GB/s",), {"function": e}) for e in ("glibc", "non-temporal", "ours")],
                 way="calibrated",
                 memory="heap",
                 threads=1,

@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-from docs_runs import Column, Findings, RunFindings, Source, grid, text_table
+from docs_runs import Column, Findings, Source, grid_table, text_table
 from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
     GPUS,
@@ -53,19 +52,15 @@ def dudect(sources: Sequence[Source]) -> str:
     """Welch's t of each comparison on each path; bold where it is on the wrong side."""
     document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
     bound, every = document["threshold"], document["rows"]
-    paths = list(dict.fromkeys(row["path"] for row in every))
-
-    def text(row: Mapping[str, Any]) -> str:
+    texts: dict[str, dict[str, str]] = {}
+    for row in every:
         found = [abs(one["t"]) for one in row["found"]]
-        is_right = (min(found) >= bound) == (row["kind"] == "planted")
+        is_planted = row["kind"] == "planted"
         shown = ", then ".join(f"{t:,.1f}" for t in found)
-        return shown if is_right else f"**{shown}**"
-
-    rows = []
-    for what in dict.fromkeys(row["what"] for row in every):
-        of = {row["path"]: row for row in every if row["what"] == what}
-        side = "over" if of[paths[0]]["kind"] == "planted" else "under"
-        rows.append([what, f"{side} {bound}", *(text(of[path]) for path in paths)])
+        of = texts.setdefault(row["what"], {"": f"{'over' if is_planted else 'under'} {bound}"})
+        of[row["path"]] = shown if (min(found) >= bound) == is_planted else f"**{shown}**"
+    paths = dict.fromkeys(row["path"] for row in every)
+    rows = [[what, of[""], *(of[path] for path in paths)] for what, of in texts.items()]
     samples = [one["samples"] for row in every for one in row["found"]]
     return (
         f"{text_table(['compared', 'should be', *paths], rows, texts=2)}\n\n"
@@ -74,7 +69,7 @@ def dudect(sources: Sequence[Source]) -> str:
     )
 
 
-def wrong_frames(found: RunFindings) -> str:
+def wrong_frames(found: Findings) -> str:
     """How many frames arrived wrong where very many were exchanged."""
     file = found.run.path.parent / "frames.json"
     ways = json.loads(file.read_text(encoding="utf-8"))["ways"]
@@ -108,8 +103,8 @@ def two_devices(sources: Sequence[Source]) -> str:
 def scale(sources: Sequence[Source]) -> str:
     """Throughput and cost of simulated pools by their size, and the pictures of them."""
     pools = _pools(sources[-1].path, POOL_SIZES)
-    columns = tuple(Column((name,), {}, title) for name, title in POOL_COLUMNS.items())
-    grids = (grid(POOLS, "policy", [each], "devices")(pools) for each in columns)
+    columns = (Column((name,), title=title) for name, title in POOL_COLUMNS.items())
+    grids = (grid_table(*pools, "policy", [each], "devices") for each in columns)
     pictures = (f"![{title}]({file}.svg)\n\n*{title}.*" for file, title in POOL_PICTURES.items())
     return "\n\n".join(
         [
@@ -124,9 +119,8 @@ def pool_picture(figure: str) -> Callable[[Path], str]:
     """A picture of a figure of simulated pools by their number of devices."""
 
     def draw(path: Path) -> str:
-        pools = _pools(path)
         chart = Chart("devices", "policy", figure, "Simulated pools", log_x=True, log_y=True)
-        return picture(pools.plans[POOLS], pools.results[POOLS], chart)
+        return picture(*_pools(path), chart)
 
     return draw
 
@@ -164,21 +158,21 @@ def cores(sources: Sequence[Source]) -> str:
     return _with_origin(sources[-1], table, _sheet(others, OTHERS_SHEET, texts=2))
 
 
-def _pools(path: Path, sizes: Sequence[int] = ()) -> Findings:
+def _pools(path: Path, sizes: Sequence[int] = ()) -> tuple[PlannedExperiment, Results]:
     """Simulated pools, of all or of these sizes, as an experiment whose facts are computed."""
     reports = []
     for line in _lines(path):
         cell: Cell = {"policy": line["policy"], "devices": int(line["devices"])}
-        if sizes and cell["devices"] not in sizes:
-            continue
-        facts = {name: float(text) for name, text in line.items() if name not in cell}
-        reports.append(ArmReport(POOLS, cell, facts))
+        if not sizes or cell["devices"] in sizes:
+            facts = {name: float(text) for name, text in line.items() if name not in cell}
+            reports.append(ArmReport(POOLS, cell, facts))
     axes = (Axis("policy", "policy"), Axis("devices", "devices in the pool"))
-    groups = [[report.cell] for report in reports]
+    cells = [[report.cell] for report in reports]
+    origin, figures = Origin.SIMULATED, POOL_FIGURES
     planned = PlannedExperiment(
-        POOLS, "policy", groups, 1, axes=axes, columns=POOL_FIGURES, origin=Origin.SIMULATED
+        POOLS, "policy", cells, 1, axes=axes, columns=figures, origin=origin
     )
-    return Findings({POOLS: planned}, {POOLS: Results((), reports)})
+    return planned, Results((), reports)
 
 
 def _regrets(lines: Sequence[Line]) -> list[str]:

@@ -1,55 +1,30 @@
 """Parts of documents on other libraries and on a loop in Python, from run folders of benches."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import polars as pl
 
-from docs_runs import RunFindings, Source, caption, load, text_table
+from docs_runs import Findings, Source, caption, load, text_table
 from sealift_lab.claim.answer import machine_text
-from sealift_lab.claim.claims import comparison
-from sealift_lab.claim.words import name_of, sentence
+from sealift_lab.claim.words import estimate_text, name_of
 from sealift_lab.judge.judge import times
 from sealift_lab.judge.verdicts import caveat
-from sealift_lab.model.results import Estimate, Row, Verdict
+from sealift_lab.model.arm import Cell
+from sealift_lab.model.results import Row, Verdict
 from sealift_lab.model.units import format_bytes, format_estimate, format_number
-from sealift_lab.model.values import Cell
 
-
-@dataclass(frozen=True)
-class Contest:
-    """A case: the engine beside the fastest of the other libraries.
-
-    Attributes:
-        cell: The messages.
-        arms: By their names.
-        best: The fastest library, judged against the engine.
-    """
-
-    cell: Cell
-    arms: Mapping[str, Row]
-    best: Row
-
-    @property
-    def ratio(self) -> Estimate:
-        """How many times as fast as that library the engine is."""
-        assert self.best.ratio, "the engine is the reference"
-        return self.best.ratio.inverse()
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether the library was shown to be faster."""
-        return self.best.verdict is Verdict.FASTER
+Contest = tuple[Mapping[str, Row], Row]
+"""The arms of a case by their names, and of these the fastest library."""
 
 
 def speed(sources: Sequence[Source]) -> str:
     """By message size and keys how many times as fast as the fastest library."""
     found = load(sources[-1].path)
-    plain = [each for each in contests(found) if _message(each.cell) in SHOWN]
-    by_place = {(_message(each.cell), each.cell["keys"]): each for each in plain}
+    cells = {(_message(best.work), best.work["keys"]): best for _, best in contests(found)}
+    by_place = {place: best for place, best in cells.items() if place[0] in SHOWN}
     names, libraries = found.plans[PEERS].names, found.results[PEERS].rows
-    keys = dict.fromkeys(each.cell["keys"] for each in plain)
+    keys = dict.fromkeys(each for _, each in by_place)
     rows = [
         [work, *(_standing(by_place.get((work, each)), names) for each in keys)]
         for work in dict.fromkeys(work for work, _ in by_place)
@@ -69,31 +44,14 @@ def peers(sources: Sequence[Source]) -> str:
     return "\n\n".join(map(_peers, sources))
 
 
-def behind(sources: Sequence[Source]) -> str:
-    """Where another library is ahead, on each machine."""
-    parts = []
-    for found in (load(source.path) for source in sources):
-        every, planned = contests(found), found.plans[PEERS]
-        lost = [each for each in every if each.is_behind]
-        even = sum(each.best.verdict in (Verdict.SAME, Verdict.INCONCLUSIVE) for each in every)
-        head = f"{_conditions(found)}: another library is ahead in {len(lost)} of {len(every)} "
-        claims = (
-            f"- {each.cell['work']}: {sentence(comparison(planned, each.best))}" for each in lost
-        )
-        head += f"cases, and in {even} more nobody is shown to be."
-        parts.append("\n".join([head, "", *claims]))
-    return "\n\n".join(parts)
-
-
-def contests(found: RunFindings) -> list[Contest]:
+def contests(found: Findings) -> list[Contest]:
     """The cases that have the engine and a library."""
-    every = []
+    every = list[Contest]()
     for _, group in groupby(found.results[PEERS].rows, key=lambda row: row.group):
         arms = {str(row.subject): row for row in group if not row.wrong}
         others = [row for name, row in arms.items() if name not in OWN_ARMS and row.ratio]
         if others and ENGINE in arms:
-            best = min(others, key=lambda row: row.time.value)
-            every.append(Contest(best.work, arms, best))
+            every.append((arms, min(others, key=lambda row: row.time.value)))
     return every
 
 
@@ -104,23 +62,13 @@ def loop_sentence(sources: Sequence[Source]) -> str:
     rows = {str(row.subject): row for row in every if row.verdict and row.reference == PYCA_LOOP}
     if missing := [name for name in BATCHES if name not in rows]:
         raise ValueError(f"{sources[-1].path} lacks {' and '.join(missing)} beside {PYCA_LOOP}")
-    lists, columns = (format_estimate(each) for each in _ratios(rows))
+    if slow := [name for name in BATCHES if rows[name].verdict is not Verdict.FASTER]:
+        raise ValueError(f"{slow[0]} was not shown to be faster than {PYCA_LOOP}")
+    lists, columns = (estimate_text(rows[name].ratio) for name in BATCHES)
     return (
         f"{lists} times as fast; with numpy arrays instead of lists {columns}. (16,384 messages of "
         f"128 B, 1,024 keys, one core; {_short_conditions(found)}.)"
     )
-
-
-def _ratios(rows: Mapping[str, Row]) -> list[Estimate]:
-    """Those of the batches, each shown to be faster than the loop.
-
-    Raises:
-        ValueError: If one was not.
-    """
-    chosen = [rows[name] for name in BATCHES]
-    if slow := [str(row.subject) for row in chosen if row.verdict is not Verdict.FASTER]:
-        raise ValueError(f"{slow[0]} was not shown to be faster than {PYCA_LOOP}")
-    return [row.ratio for row in chosen if row.ratio]
 
 
 def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
@@ -147,8 +95,12 @@ def _peers(source: Source) -> str:
     head = ["work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, cycles a message"]
     head += ["kernels, % of peak", "best other library, GB/s", "`Engine::run`, times as fast"]
     rows = [_case(found, each, cycles) for each in contests(found)]
+    verdicts = [best.verdict for _, best in contests(found)]
+    even = len(verdicts) - verdicts.count(Verdict.FASTER) - verdicts.count(Verdict.SLOWER)
     parts = [
-        f"### {machine_text(found.run.machine)}",
+        f"### {machine_text(found.run.machine)}\n\nAnother library is ahead in "
+        f"{verdicts.count(Verdict.FASTER)} of {len(verdicts)} cases, and in {even} more nobody is "
+        "shown to be.",
         text_table(["library", "version", "released"], libraries, texts=3),
         text_table(head, rows),
         caption(found, source.link),
@@ -158,43 +110,40 @@ def _peers(source: Source) -> str:
     return "\n\n".join(parts)
 
 
-def _case(found: RunFindings, each: Contest, cycles: Mapping[tuple[int, int], float]) -> list[str]:
-    names, arms = found.plans[PEERS].names, each.arms
-    engine, kernels, ports = arms[ENGINE], arms.get(KERNELS), arms.get(PORTS)
+def _case(found: Findings, contest: Contest, cycles: Mapping[tuple[int, int], float]) -> list[str]:
+    arms, best = contest
+    kernels, ports = arms.get(KERNELS), arms.get(PORTS)
     share = times(found.run, kernels, ports).value if kernels and ports else None
     clock = kernels and cycles.get((kernels.group, kernels.arm))
-    standing = f"{format_estimate(each.ratio)}, {_verdict(each)}"
+    assert best.ratio, "the engine is the reference"
+    assert best.verdict, "a library is no reference"
+    standing = f"{format_estimate(best.ratio.inverse())}, {ENGINE_IS[best.verdict]}"
     return [
-        str(each.cell["work"]),
-        _gb_per_s(engine),
+        str(best.work["work"]),
+        _gb_per_s(arms[ENGINE]),
         _gb_per_s(kernels),
         format_number(clock) if clock else "",
         f"{100 * share:.0f} %" if share else "",
-        f"{_gb_per_s(each.best)} ({name_of(each.best.subject, names)})",
-        f"**{standing}**" if each.is_behind else standing,
+        f"{_gb_per_s(best)} ({name_of(best.subject, found.plans[PEERS].names)})",
+        f"**{standing}**" if best.verdict is Verdict.FASTER else standing,
     ]
 
 
-def _cycles(found: RunFindings) -> Mapping[tuple[int, int], float]:
+def _cycles(found: Findings) -> Mapping[tuple[int, int], float]:
     """Cycles a message of each arm, by the clock beside each sample: the median."""
     cycles = pl.col("ns") / pl.col("operations") * pl.col("clock_ghz")
     rows = found.run.samples.drop_nulls("clock_ghz").group_by("group", "arm").agg(cycles.median())
     return {(group, arm): value for group, arm, value in rows.iter_rows()}
 
 
-def _standing(each: Contest | None, names: Mapping[str, str]) -> str:
-    if each is None:
+def _standing(best: Row | None, names: Mapping[str, str]) -> str:
+    """How many times as fast as the fastest library the engine is, and whether that was shown."""
+    if best is None or best.ratio is None:
         return ""
-    figure = format_number(each.ratio.value)
-    if each.is_behind:
-        return f"**{figure} {name_of(each.best.subject, names).partition(' ')[0]}**"
-    is_ahead = each.best.verdict is Verdict.SLOWER
-    return figure if is_ahead else f"{figure}\u202f≈"
-
-
-def _verdict(each: Contest) -> str:
-    assert each.best.verdict, "a library is no reference"
-    return ENGINE_IS[each.best.verdict]
+    figure = format_number(best.ratio.inverse().value)
+    if best.verdict is Verdict.FASTER:
+        return f"**{figure} {name_of(best.subject, names).partition(' ')[0]}**"
+    return figure if best.verdict is Verdict.SLOWER else f"{figure}\u202f≈"
 
 
 def _message(cell: Cell) -> str:
@@ -208,13 +157,9 @@ def _gb_per_s(row: Row | None) -> str:
     return format_number(speed.value / 1_000) if speed else ""
 
 
-def _short_conditions(found: RunFindings) -> str:
+def _short_conditions(found: Findings) -> str:
     """For a page that names the whole machine elsewhere."""
     return f"{machine_text(found.run.machine).partition(',')[0]}, {found.run.plan.created[:10]}"
-
-
-def _conditions(found: RunFindings) -> str:
-    return f"{machine_text(found.run.machine)}, {found.run.plan.created[:10]}"
 
 
 PEERS = "peers"

@@ -49,56 +49,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found of the experiments of a run, by their names."""
+    """A run folder, and what was found of its experiments, by their names."""
 
+    run: Run
     plans: Mapping[str, PlannedExperiment]
     results: Mapping[str, Results]
 
 
 @dataclass(frozen=True)
-class RunFindings(Findings):
-    """The same with the run folder."""
-
-    run: Run
-
-
-Part = Callable[[RunFindings], str]
-"""A part of a page, without where its figures are from."""
-Block = Callable[[Sequence[Source]], str]
-"""A part of a page from the newest source of each machine, the newest of all last."""
-
-
-@cache
-def load(path: Path) -> RunFindings:
-    """Reads and judges a run folder, once."""
-    run = Run(path)
-    return RunFindings({each.name: each for each in plans(run)}, results(run), run)
-
-
-def run_block(folder: str, *parts: Part) -> tuple[str, Block]:
-    """A run folder, and a block of parts with where it was measured, or that it is computed."""
-
-    def block(sources: Sequence[Source]) -> str:
-        found = load(sources[-1].path)
-        return "\n\n".join([*(part(found) for part in parts), caption(found, sources[-1].link)])
-
-    return folder, block
-
-
-def caption(found: RunFindings, link: str) -> str:
-    """Where and when figures were measured, and by which command; of computed ones the command."""
-    if any(each.rows for each in found.results.values()):
-        return source_markdown(found.run, link)
-    origin = " and ".join(dict.fromkeys(each.origin.value for each in found.plans.values()))
-    return (
-        f"{origin.capitalize()}, not measured: the same version gives the same on any machine. "
-        f"`{command_text(found.run)}`, [all rows]({link})."
-    )
-
-
-@dataclass(frozen=True)
 class Column:
-    """A column of a `Grid`.
+    """A column of a grid.
 
     Attributes:
         figures: Names in `FIGURES`, or of computed facts; those that are there are joined.
@@ -113,61 +73,99 @@ class Column:
     joint: str = ", "
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table of one experiment: some axes down, others across.
+Part = Callable[[Findings], str]
+"""A part of a page, without where its figures are from."""
+Block = Callable[[Sequence[Source]], str]
+"""A part of a page from the newest source of each machine, the newest of all last."""
 
-    Attributes:
-        experiment: Its name.
-        down: The axes of which each combination is a line.
-        columns: Repeated for each combination of the axes across.
-        across: These axes.
-        where: Which rows are taken.
-    """
 
-    experiment: str
-    down: Sequence[str]
-    columns: Sequence[Column]
-    across: Sequence[str]
-    where: Cell
+@cache
+def load(path: Path) -> Findings:
+    """Reads and judges a run folder, once."""
+    run = Run(path)
+    return Findings(run, {each.name: each for each in plans(run)}, results(run))
 
-    def __call__(self, found: Findings) -> str:
-        """The table, or that this run has nothing of it."""
-        if self.experiment not in found.plans:
-            return f"This run has nothing of `{self.experiment}`."
-        planned, of = found.plans[self.experiment], found.results[self.experiment]
-        sound = [row for row in of.rows if not row.wrong]
-        every = sound if planned.is_timed else [each for each in of.reports if each.facts]
-        rows = [row for row in every if fits(row.cell, self.where)]
-        columns = [
-            (_title(planned, column, place), column, {**place, **column.where})
-            for place in _places(rows, self.across)
-            for column in self.columns
-        ]
-        lines = [
-            [
-                *(tick_text(axis, value, planned.names) for axis, value in place.items()),
-                *(_text(_one(rows, {**place, **where}), column) for _, column, where in columns),
-            ]
-            for place in _places(rows, self.down)
-        ]
-        heads = [axis_title(planned, axis) for axis in self.down]
-        titles = [*heads, *(title for title, *_ in columns)]
-        return markdown(Table(titles, lines, range(len(heads), len(titles))))
+
+def run_block(folder: str, *parts: Part) -> tuple[str, Block]:
+    """A run folder, and a block of parts with where it was measured, or that it is computed."""
+
+    def block(sources: Sequence[Source]) -> str:
+        found = load(sources[-1].path)
+        return "\n\n".join([*(part(found) for part in parts), caption(found, sources[-1].link)])
+
+    return folder, block
+
+
+def caption(found: Findings, link: str) -> str:
+    """Where and when figures were measured, and by which command; of computed ones the command."""
+    if any(each.rows for each in found.results.values()):
+        return source_markdown(found.run, link)
+    origin = " and ".join(dict.fromkeys(each.origin.value for each in found.plans.values()))
+    return (
+        f"{origin.capitalize()}, not measured: the same version gives the same on any machine. "
+        f"`{command_text(found.run)}`, [all rows]({link})."
+    )
 
 
 def grid(
-    experiment: str, down: str, columns: str | Sequence[Column], across: str = "", **where: Value
-) -> Grid:
-    """A `Grid`, with names of axes apart by spaces, and one figure in the place of columns."""
-    shown = [Column((columns,))] if isinstance(columns, str) else columns
-    return Grid(experiment, down.split(), shown, across.split(), where)
+    experiment: str,
+    down: str,
+    columns: str | Sequence[Column | str],
+    across: str = "",
+    **where: Value,
+) -> Part:
+    """A `grid_table` of an experiment, or that the run has nothing of it."""
+
+    def part(found: Findings) -> str:
+        if experiment not in found.plans:
+            return f"This run has nothing of `{experiment}`."
+        planned, of = found.plans[experiment], found.results[experiment]
+        return grid_table(planned, of, down, columns, across, **where)
+
+    return part
+
+
+def grid_table(
+    planned: PlannedExperiment,
+    found: Results,
+    down: str,
+    columns: str | Sequence[Column | str],
+    across: str = "",
+    **where: Value,
+) -> str:
+    """Some axes of an experiment down, others across.
+
+    Args:
+        planned: The experiment.
+        found: Its results.
+        down: The axes of which each combination is a line, apart by spaces.
+        columns: Repeated for each combination of the axes across; a figure may stand for a column.
+        across: These axes.
+        where: Which rows are taken.
+    """
+    sound = [row for row in found.rows if not row.wrong]
+    every = sound if planned.is_timed else [each for each in found.reports if each.facts]
+    rows = [row for row in every if fits(row.cell, where)]
+    shown = [
+        (_title(planned, column, place), column, {**place, **column.where})
+        for place in _places(rows, across.split())
+        for column in map(_column, [columns] if isinstance(columns, str) else columns)
+    ]
+    lines = [
+        [
+            *(tick_text(axis, value, planned.names) for axis, value in place.items()),
+            *(_text(_one(rows, {**place, **where}), column) for _, column, where in shown),
+        ]
+        for place in _places(rows, down.split())
+    ]
+    heads = [axis_title(planned, axis) for axis in down.split()]
+    return text_table([*heads, *(title for title, *_ in shown)], lines, len(heads))
 
 
 def rows_of(experiment: str, **where: Value) -> Part:
     """The judged rows of an experiment with these values, as the lab shows them."""
 
-    def part(found: RunFindings) -> str:
+    def part(found: Findings) -> str:
         of = found.results[experiment]
         chosen = Results([*of.select(**where)], of.reports)
         return markdown(rows_table(found.plans[experiment], chosen))
@@ -178,14 +176,14 @@ def rows_of(experiment: str, **where: Value) -> Part:
 def published_figures(word: str) -> Part:
     """The published figures whose description has a word, beside those of the run."""
 
-    def part(found: RunFindings) -> str:
+    def part(found: Findings) -> str:
         pairs, _ = published(found.run, found.results)
         return markdown(published_table([pair for pair in pairs if word in pair[0].what]))
 
     return part
 
 
-def worst_offset(found: RunFindings) -> str:
+def worst_offset(found: Findings) -> str:
     """Where the C library's copy is slowest beside its speed at offset 0."""
     rows = [*found.results["copy-offsets"].select(function="glibc")]
     slower: dict[str, Estimate] = {}
@@ -205,7 +203,7 @@ def worst_offset(found: RunFindings) -> str:
 def errors_of(experiment: str, models: Iterable[str]) -> Part:
     """How far models are off the published cells: on average, and at most."""
 
-    def part(found: RunFindings) -> str:
+    def part(found: Findings) -> str:
         texts = []
         for model in models:
             facts = (each.facts for each in found.results[experiment].facts())
@@ -262,6 +260,12 @@ def _one(rows: Iterable[Row | ArmReport], where: Cell) -> Row | ArmReport | None
     return fitting[0] if fitting else None
 
 
+def _column(column: Column | str) -> Column:
+    if isinstance(column, Column):
+        return column
+    return Column((column,), title="" if column in FIGURES else column)
+
+
 def _title(planned: PlannedExperiment, column: Column, place: Cell) -> str:
     shown = place if column.title else {**place, **column.where}
     words = (value_text(axis, value, planned) for axis, value in shown.items())
@@ -270,19 +274,16 @@ def _title(planned: PlannedExperiment, column: Column, place: Cell) -> str:
 
 
 def _text(row: Row | ArmReport | None, column: Column) -> str:
-    if row is None:
-        return ""
-    texts = (_figure(row, name) for name in column.figures)
-    return column.joint.join(filter(None, texts))
+    return column.joint.join(filter(None, (_figure(row, name) for name in column.figures)))
 
 
-def _figure(row: Row | ArmReport, name: str) -> str:
+def _figure(row: Row | ArmReport | None, name: str) -> str:
     if isinstance(row, Row):
         return FIGURES[name](row)
+    if row is None or name not in row.facts:
+        return ""
     found = fact(row, name)
-    if isinstance(found, Estimate):
-        return format_number(found.value)
-    return "" if name not in row.facts else found
+    return format_number(found.value) if isinstance(found, Estimate) else found
 
 
 def _speed(factor: float) -> Callable[[Row], str]:
