@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from sealift.errors import DeviceError, LimitError
 from sealift_lab import _lab
-from sealift_lab._lab import effective_clock_ghz as effective_clock_ghz
 from sealift_lab._lab import stream_source as stream_source
 from sealift_lab.machine.facts import check_memory
 from sealift_lab.model.arm import Context, Sample, Skip, Value, WrongResultError

@@ -99,8 +99,8 @@ class Parent:
 
         What its end says of the run is handled here, and what it left half-written is cut off.
         """
-        place = self._folder, planned.name, process, groups
-        job = Job(*place, until_s, latest_s, os.getpid(), self._lock)
+        times_s, pid = (until_s, latest_s), os.getpid()
+        job = Job(self._folder, planned.name, process, groups, *times_s, pid, self._lock)
         self.has_hung = False
         self._child = child = Child(job, self._say)
         try:
@@ -168,10 +168,8 @@ class Parent:
             case {"event": "skipped" | "wrong" as kind, "group": group, "arm": arm, "text": text}:
                 wrong = "computed wrong: " if kind == "wrong" else ""
                 compared = planned.groups[group][arm][planned.compare]
-                sentence, at = (
-                    f"{planned.name}, {compared}: {wrong}{text}",
-                    (planned.name, group, arm),
-                )
+                sentence = f"{planned.name}, {compared}: {wrong}{text}"
+                at = planned.name, group, arm
                 match event.get("again"):
                     case Again.FAILED:
                         self.raised[at] = sentence

@@ -54,7 +54,7 @@ def test_a_sample_counts_whole_passes_with_the_clock_beside_it() -> None:
     sample = whole(small("library"))
     assert sample.operations % 64 == 0
     assert sample.bytes == 40 * sample.operations
-    assert (sample.clock_ghz is None) == (native.effective_clock_ghz() is None)
+    assert (sample.clock_ghz is None) == (_lab.effective_clock_ghz() is None)
     assert sample.clock_ghz is None or 0.3 < sample.clock_ghz < 10
 
 
