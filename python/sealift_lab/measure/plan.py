@@ -141,8 +141,8 @@ def _sha256(file: str) -> str:
 
 QUICK_BUDGET_S, BUDGET_S = 60.0, 300.0
 # IMPLEMENTATION NOTE: ratios differ between processes by 1.3 to 3.3 %, so processes count for more
-# than blocks. Where they differ by 1.3 and 3.0 %, 99 % intervals over 8 to 14 processes of 10 blocks
-# hold in 99.0 and 98.2 % of comparisons, those over one process of 60 blocks in 66.8 and 44.5 %:
-# docs/statistics.md, measured by `sealift lab certify`.
+# than blocks. Where they differ by 1.3 and 3.0 %, 99 % intervals over 8 to 14 processes of 10
+# blocks hold in 99.0 and 98.2 % of comparisons, those over one process of 60 blocks in 66.8 and
+# 44.5 %: docs/statistics.md, by `sealift lab certify`.
 PROCESSES, BLOCKS = 8, 10
 BLOCKS_ALONE = 30
