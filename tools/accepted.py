@@ -35,13 +35,7 @@ class Guard:
     refused: Callable[[Any], Iterable[str]] = lambda _: ()
 
     def check(self, root: Path, found: Any, *, write: bool) -> int:
-        """Prints what is not as accepted, or with `write` accepts it; 1 when something is wrong.
-
-        Raises:
-            OSError: If there is no such file.
-            ValueError: If it is no JSON.
-            LookupError: If a part of it is missing.
-        """
+        """Prints what is not as accepted, or with `write` accepts it; 1 when something is wrong."""
         counts, wrong = self.counts(found), [*self.refused(found)]
         if write and not wrong:
             (root / self.file).write_text(self.text(found), encoding="utf-8")

@@ -7,12 +7,7 @@ from pathlib import Path
 
 
 def program(root: Path, crate: str, bench: str) -> Path:
-    """The program of a benchmark, built with the release profile if it isn't yet.
-
-    Raises:
-        OSError: If there is no cargo.
-        ValueError: If it doesn't compile.
-    """
+    """The program of a benchmark, built with the release profile if it isn't yet."""
     command = ["cargo", "bench", "--quiet", "--no-run", "--message-format=json-render-diagnostics"]
     for line in output([*command, "-p", crate, "--bench", bench], root).splitlines():
         message = json.loads(line)
@@ -22,22 +17,14 @@ def program(root: Path, crate: str, bench: str) -> Path:
 
 
 def require(tool: str, package: str) -> str:
-    """The path of a tool.
-
-    Raises:
-        ValueError: If it is not installed.
-    """
+    """The path of a tool."""
     if found := shutil.which(tool):
         return found
     raise ValueError(f"there is no {tool} on PATH: install it (Debian: apt-get install {package})")
 
 
 def output(command: list[str], folder: Path | None = None) -> str:
-    """What a command prints.
-
-    Raises:
-        ValueError: If it fails.
-    """
+    """What a command prints."""
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise ValueError(f"{command[0]} ended with {done.returncode}; see above")

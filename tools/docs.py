@@ -41,12 +41,7 @@ def main() -> int:
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """What pages and pictures must be.
-
-    Raises:
-        ValueError: If a page has another block than it should, or a source lacks something.
-        OSError: If a page or a source can't be read.
-    """
+    """What pages and pictures must be."""
     texts = {root / page: _filled(root, page) for page in BLOCKS if (root / page).exists()}
     for name, (source, draw) in PICTURES.items():
         if sources := newest(root, source):

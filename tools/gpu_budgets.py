@@ -48,12 +48,7 @@ def main() -> int:
 
 
 def read_code(root: Path, compiler: Nvrtc) -> list[Taken]:
-    """What every kernel takes now.
-
-    Raises:
-        OSError: If a source is not there.
-        ValueError: If one does not compile, or its code is not understood.
-    """
+    """What every kernel takes now."""
     with ThreadPoolExecutor() as pool:
         found = pool.map(lambda program: [*_read_program(root, program, compiler)], programs(root))
         return [kernel for each in found for kernel in each]

@@ -39,10 +39,6 @@ class Program:
             root: Of the tree.
             compiler: NVRTC.
             lines: Whether PTX says which source line each instruction is of; it is the same else.
-
-        Raises:
-            OSError: If a source is not there.
-            ValueError: If it does not compile.
         """
         options = [f"--gpu-architecture=compute_{self.capability}"]
         options += [f"--define-macro={name}={value}" for name, value in self.defines.items()]
@@ -62,10 +58,6 @@ def programs(root: Path) -> list[Program]:
     Of drivers, a table that all lanes share is for tests of OpenCL alone. Turing is the oldest that
     today's drivers serve. Four tables for each lane take 192 KiB of shared memory, which Hopper was
     the first to have.
-
-    Raises:
-        OSError: If the crate is not there.
-        ValueError: If it names none.
     """
     variants, lab = ((root / file).read_text(encoding="utf-8") for file in (VARIANTS, LAB))
     sources = INCLUDED.findall(variants)

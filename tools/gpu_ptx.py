@@ -39,12 +39,7 @@ def main() -> int:
 
 
 def compile_all(root: Path, compiler: Nvrtc) -> dict[str, str]:
-    """The files that there have to be, by name.
-
-    Raises:
-        OSError: If a source is not there.
-        ValueError: If one does not compile.
-    """
+    """The files that there have to be, by name."""
     found = programs(root)
     with ThreadPoolExecutor() as pool:
         texts = pool.map(lambda program: program.ptx(root, compiler), found)

@@ -34,11 +34,7 @@ def main() -> int:
 
 
 def count(benchmark: Path) -> dict[str, float]:
-    """The instructions of each case, a message.
-
-    Raises:
-        ValueError: If valgrind is missing, fails, or has not counted each case.
-    """
+    """The instructions of each case, a message."""
     with tempfile.TemporaryDirectory() as folder:
         command = [require("valgrind", "valgrind"), "--quiet", "--tool=callgrind"]
         command += [f"--callgrind-out-file={folder}/dump", f"--toggle-collect={MEASURED}"]
@@ -56,11 +52,7 @@ def count(benchmark: Path) -> dict[str, float]:
 
 
 def instructions(dump: str) -> int:
-    """The sum of a dump of callgrind.
-
-    Raises:
-        ValueError: If it has none.
-    """
+    """The sum of a dump of callgrind."""
     sums = re.findall(r"^(?:totals|summary): (\d+)$", dump, re.M)
     if not sums or int(sums[0]) == 0:
         raise ValueError(f"callgrind counted nothing; is there a function {MEASURED}?")

@@ -31,11 +31,7 @@ class Instruction:
 
     @property
     def kind(self) -> str:
-        """The unit that executes it.
-
-        Raises:
-            ValueError: If it is not known.
-        """
+        """The unit that executes it."""
         if self.opcode.startswith("IMAD.WIDE"):
             return "wide"
         kind = KINDS.get(self.name, "uniform" if self.name.startswith("U") else None)
@@ -166,11 +162,7 @@ def kernels(listing: str) -> Iterator[Kernel]:
 
 
 def resources(log: str) -> dict[str, dict[str, int]]:
-    """What ptxas says that each kernel takes: registers, and bytes of memory.
-
-    Raises:
-        ValueError: If it says nothing of the kind.
-    """
+    """What ptxas says that each kernel takes: registers, and bytes of memory."""
     found = {}
     for part in log.split("Compiling entry function ")[1:]:
         matches = {what: re.search(pattern, part) for what, pattern in RESOURCES.items()}

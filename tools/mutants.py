@@ -104,11 +104,7 @@ class Suite:
 
 
 def parse(text: str) -> list[Mutant]:
-    """The mutants of the list, numbered in its order.
-
-    Raises:
-        MutantError: An entry lacks something, or has something that no entry has.
-    """
+    """The mutants of the list, numbered in its order."""
     mutants = list[Mutant]()
     try:
         for number, entry in enumerate(tomllib.loads(text)["mutant"], 1):
@@ -123,11 +119,7 @@ def parse(text: str) -> list[Mutant]:
 
 
 def plant(sources: Sources, mutants: Sequence[Mutant]) -> Sources:
-    """The same sources with all mutants in them.
-
-    Raises:
-        MutantError: What a mutant replaces isn't in its file, or is there twice.
-    """
+    """The same sources with all mutants in them."""
     planted = dict(sources)
     for crate in {mutant.folder for mutant in mutants}:
         root = f"{crate}/src/lib.rs"
@@ -147,11 +139,7 @@ def plant(sources: Sources, mutants: Sequence[Mutant]) -> Sources:
 
 
 def build(root: Path, mutants: Sequence[Mutant]) -> list[Suite]:
-    """Copies the committed tree, plants the mutants and builds the tests.
-
-    Raises:
-        MutantError: git or cargo fails, or a mutant can't be planted.
-    """
+    """Copies the committed tree, plants the mutants and builds the tests."""
     target = root / os.environ.get("CARGO_TARGET_DIR", "target") / "mutants"
     write(plant(read_commit(root), mutants), target / "tree")
     crates = sorted({crate for mutant in mutants for crate in mutant.tested_by})
@@ -192,11 +180,7 @@ def parse_suites(messages: str) -> Iterator[Suite]:
 
 
 def time_limits(suites: Sequence[Suite]) -> dict[Suite, float]:
-    """Runs the tests without a mutant, and allows each program far more than it took, in seconds.
-
-    Raises:
-        MutantError: A test fails.
-    """
+    """The seconds that each program may take with a mutant: far more than without one."""
     limits = dict[Suite, float]()
     for place, suite in enumerate(suites, 1):
         _progress(f"without a mutant: {suite.crate}, {suite.name} ({place} of {len(suites)})")

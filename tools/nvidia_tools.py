@@ -31,19 +31,11 @@ class Nvrtc:
 
     @classmethod
     def installed(cls) -> "Nvrtc":
-        """The one in this environment.
-
-        Raises:
-            MissingError: If there is none.
-        """
+        """The one in this environment."""
         return cls(_find("nvidia-cuda-nvrtc-cu12", "cuda_nvrtc/lib/libnvrtc.so.*").parent)
 
     def ptx(self, source: str, options: Sequence[str]) -> str:
-        """The PTX of a program in CUDA C.
-
-        Raises:
-            ValueError: If it does not compile; holds what NVRTC says.
-        """
+        """The PTX of a program in CUDA C."""
         program = ctypes.c_void_p()
         name = b"program.cu"
         self._call("CreateProgram", ctypes.byref(program), source.encode(), name, 0, None, None)
@@ -82,10 +74,6 @@ def assemble(ptx: str, architecture: str) -> tuple[str, str]:
     Returns:
         What nvdisasm prints, each instruction under the source line that it is of; and what ptxas
         says of registers, frames and spills.
-
-    Raises:
-        MissingError: If ptxas or nvdisasm is not installed.
-        ValueError: If one of them refuses it; holds what it says.
     """
     ptxas = _find("nvidia-cuda-nvcc-cu12", "cuda_nvcc/bin/ptxas")
     nvdisasm = _find("nvidia-cuda-nvdisasm", "*/bin/nvdisasm")
@@ -98,11 +86,7 @@ def assemble(ptx: str, architecture: str) -> tuple[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """What is installed, by package.
-
-    Raises:
-        MissingError: If one is not.
-    """
+    """What is installed, by package."""
     try:
         return {package: importlib.metadata.version(package) for package in PACKAGES}
     except importlib.metadata.PackageNotFoundError as error:

@@ -36,11 +36,7 @@ def main() -> int:
 
 
 def woven_loops(listing: str) -> list[Loops]:
-    """The innermost loops with both kinds in the woven kernels of a disassembly.
-
-    Raises:
-        ValueError: If there are none at all.
-    """
+    """The innermost loops with both kinds in the woven kernels of a disassembly."""
     groups: dict[tuple[str, int, int], Loops] = {}
     for function in re.split(r"^(?=[0-9a-f]+ <.+>:$)", listing, flags=re.M):
         name = re.match(r"[0-9a-f]+ <(.+)>:\n", function)

@@ -25,9 +25,9 @@ def listing(names: Sequence[str], *, function: str = ROW, more: Sequence[str] = 
 
 
 def changes(before: str, *now: str) -> list[str]:
-    counts, limits = weave.GUARD.counts, weave.GUARD.limits
-    loops = (weave.woven_loops(text) for text in (before, "\n".join(now)))
-    return [*differences(*map(counts, loops), limits)]
+    texts = (before, "\n".join(now))
+    accepted, found = (weave.GUARD.counts(weave.woven_loops(text)) for text in texts)
+    return [*differences(accepted, found, weave.GUARD.limits)]
 
 
 def loop(*, aes_in_a_row: int = 2, loops: int = 1) -> weave.Loops:
