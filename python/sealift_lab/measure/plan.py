@@ -32,7 +32,7 @@ def make_plan(
     Args:
         chosen: Measured in this order; those without groups are left out.
         command: The command line that asks for it.
-        budget_s: Seconds of wall clock for everything; None for 60 when quick, else 300; 0 for as
+        budget_s: Seconds of wall clock for everything; None for 60 when quick, else 280; 0 for as
             long as all processes and blocks take.
         processes: Of each group at least; None for 1 when quick, else 8.
         blocks: Of each group in each process; None for 30 in one process, else 10.
@@ -139,7 +139,7 @@ def _sha256(file: str) -> str:
         return ""
 
 
-QUICK_BUDGET_S, BUDGET_S = 60.0, 300.0
+QUICK_BUDGET_S, BUDGET_S = 60.0, 280.0
 # IMPLEMENTATION NOTE: ratios differ between processes by 1.3 to 3.3 %, so processes count for more
 # than blocks. Where they differ by 1.3 and 3.0 %, 99 % intervals over 8 to 14 processes of 10
 # blocks hold in 99.0 and 98.2 % of comparisons, those over one process of 60 blocks in 66.8 and
