@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from docs_runs import Column, Findings, Source, grid_table, text_table
+from docs_runs import Block, Column, Findings, Source, grid_table, text_table
 from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
     GPUS,
@@ -88,16 +88,14 @@ def gpu_limits(_: Sequence[Source]) -> str:
     return text_table(LIMITS, rows)
 
 
-def framework(sources: Sequence[Source]) -> str:
-    """What a batch costs on a device that does nothing."""
-    lines = [line for line in _lines(sources[-1].path) if line["what"] == FRAMEWORK]
-    return _with_origin(sources[-1], _sheet(lines, FRAMEWORK_SHEET, texts=0))
+def sheet(columns: Mapping[str, Show], where: Callable[[Line], bool], *, texts: int) -> Block:
+    """Some lines of a CSV file with where they are from."""
 
+    def block(sources: Sequence[Source]) -> str:
+        lines = filter(where, _lines(sources[-1].path))
+        return _with_origin(sources[-1], _sheet(lines, columns, texts=texts))
 
-def two_devices(sources: Sequence[Source]) -> str:
-    """Two devices against the sum of what each does alone."""
-    lines = [line for line in _lines(sources[-1].path) if line["what"] != FRAMEWORK]
-    return _with_origin(sources[-1], _sheet(lines, DEVICES_SHEET, texts=2))
+    return block
 
 
 def scale(sources: Sequence[Source]) -> str:
@@ -127,13 +125,9 @@ def pool_picture(figure: str) -> Callable[[Path], str]:
 
 def regret(sources: Sequence[Source]) -> str:
     """What the free choice costs few and many calling threads, and the worst cells of each."""
-    lines = _lines(sources[-1].path)
+    lines = sorted(_lines(sources[-1].path), key=_beyond_noise, reverse=True)
     groups = {
-        name: sorted(
-            (line for line in lines if (int(line["threads"]) >= CROWD) == is_crowd),
-            key=_beyond_noise,
-            reverse=True,
-        )
+        name: [line for line in lines if (int(line["threads"]) >= CROWD) == is_crowd]
         for name, is_crowd in (("fewer than 8", False), ("8 and more", True))
     }
     head = ["calling threads", "cells", "median regret", "within 2 %", "worst, beyond its noise"]
@@ -249,12 +243,8 @@ RATES = {
     "found": "5 % slower, found",
     "missed": "5 % slower, called the same",
 }
-FRAMEWORK, EVERY_CORE, COPY, ONE_MESSAGE = (
-    "framework price",
-    "every core",
-    "a plain copy",
-    "one message",
-)
+FRAMEWORK, EVERY_CORE = "framework price", "every core"
+COPY, ONE_MESSAGE = "a plain copy", "one message"
 FRAMEWORK_SHEET: Mapping[str, Show] = {
     "messages in a batch": lambda line: f"{int(line['messages']):,}",
     "ns a batch": lambda line: format_estimate(_estimate(line)),
@@ -266,6 +256,8 @@ DEVICES_SHEET: Mapping[str, Show] = {
     "queued": lambda line: line["queued"],
     "of the sum of both alone": lambda line: format_estimate(_estimate(line)),
 }
+framework = sheet(FRAMEWORK_SHEET, lambda line: line["what"] == FRAMEWORK, texts=0)
+two_devices = sheet(DEVICES_SHEET, lambda line: line["what"] != FRAMEWORK, texts=2)
 WORST_SHEET: Mapping[str, Show] = {
     "worst cells": _work,
     "regret, %": lambda line: format_estimate(_estimate(line, "regret", 100)),
@@ -282,8 +274,8 @@ FORMS = {
     "128": "messages of 128 B",
     "1420": "of 1,420 B",
     "16384": "of 16 KiB",
-    ONE_MESSAGE: "one message",
-    COPY: "a plain copy",
+    ONE_MESSAGE: ONE_MESSAGE,
+    COPY: COPY,
 }
 LIMITS = (
     "projected, at most",

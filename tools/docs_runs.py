@@ -186,17 +186,14 @@ def published_figures(word: str) -> Part:
 def worst_offset(found: Findings) -> str:
     """Where the C library's copy is slowest beside its speed at offset 0."""
     rows = [*found.results["copy-offsets"].select(function="glibc")]
-    slower: dict[str, Estimate] = {}
-    for row in rows:
-        size_bytes = int(row.cell["size_bytes"])
-        straight = _one(rows, {**row.cell, "offset": 0})
-        if row.cell["offset"] and isinstance(straight, Row):
-            place = f"{format_bytes(size_bytes)} to offset {row.cell['offset']}"
-            slower[place] = times(found.run, straight, row)
-    worst = max(slower, key=lambda place: slower[place].value)
+    straight = {row.cell["size_bytes"]: row for row in rows if not row.cell["offset"]}
+    moved = [(row, straight[row.cell["size_bytes"]]) for row in rows if row.cell["offset"]]
+    slower = [(row, times(found.run, at_zero, row)) for row, at_zero in moved]
+    row, most = max(slower, key=lambda each: each[1].value)
+    size = format_bytes(int(row.cell["size_bytes"]))
     return (
-        f"At worst, copying {worst}, the C library's copy takes {format_estimate(slower[worst])} "
-        "times as long as to offset 0."
+        f"At worst, copying {size} to offset {row.cell['offset']}, the C library's copy takes "
+        f"{format_estimate(most)} times as long as to offset 0."
     )
 
 
@@ -286,33 +283,23 @@ def _figure(row: Row | ArmReport | None, name: str) -> str:
     return format_number(found.value) if isinstance(found, Estimate) else found
 
 
-def _speed(factor: float) -> Callable[[Row], str]:
-    def text(row: Row) -> str:
-        speed = row.payload_mb_per_s
-        return format_estimate(speed.scaled(factor)) if speed else ""
-
-    return text
+def _speed(row: Row, factor: float) -> str:
+    speed = row.payload_mb_per_s
+    return format_estimate(speed.scaled(factor)) if speed else ""
 
 
-def _ratio(*, is_time: bool) -> Callable[[Row], str]:
-    """Times as fast as the reference, or times as long, and the verdict on it."""
-
-    def text(row: Row) -> str:
-        if row.ratio is None or row.verdict is None:
-            return "1"
-        ratio = row.ratio.inverse() if is_time else row.ratio
-        return f"{format_estimate(ratio)}, {VERDICTS[row.verdict]}"
-
-    return text
+def _ratio(row: Row, ratio: Estimate | None) -> str:
+    """A ratio to the reference, and the verdict on it."""
+    return f"{format_estimate(ratio)}, {VERDICTS[row.verdict]}" if ratio and row.verdict else "1"
 
 
 FIGURES: Mapping[str, Callable[[Row], str]] = {
-    "GB/s": _speed(1e-3),
-    "MB/s": _speed(1.0),
-    "Mbit/s": _speed(8.0),
+    "GB/s": lambda row: _speed(row, 1e-3),
+    "MB/s": lambda row: _speed(row, 1.0),
+    "Mbit/s": lambda row: _speed(row, 8.0),
     "µs": lambda row: format_estimate(row.time.scaled(1e-3)),
-    "times as fast": _ratio(is_time=False),
-    "times as long": _ratio(is_time=True),
+    "times as fast": lambda row: _ratio(row, row.ratio),
+    "times as long": lambda row: _ratio(row, row.ratio and row.ratio.inverse()),
 }
 VERDICTS = {each: each.value for each in Verdict} | {Verdict.INCONCLUSIVE: "not settled"}
 BY_SIZE = "aes-gcm-by-size"
