@@ -2,33 +2,30 @@
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
+from tests.lab.run import made_up
 
 import docs
 import docs_files
 import docs_peers
-import docs_runs
 from docs_runs import Column, Source, grid, run_block
+from sealift_lab.measure.storage import create, write_ending
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.results import Origin
 from sealift_lab.model.run import (
-    SCHEMA,
     DeviceState,
     Ending,
     Fact,
-    Plan,
     PlannedExperiment,
     ReportLine,
-    SampleLine,
     Surroundings,
 )
-from sealift_lab.model.values import Cell
 
 PAGE = "docs/page.md"
 
@@ -42,7 +39,6 @@ def make_run(
     computed: Mapping[str, float] | None = None,
 ) -> None:
     """A run of 8 processes whose blocks scatter by 0.3 %; or of computed facts alone."""
-    folder.mkdir(parents=True)
     cells = [[{**work, compare: arm} for arm in ns] for work, ns in groups]
     planned = PlannedExperiment(
         experiment,
@@ -54,48 +50,33 @@ def make_run(
         names={"engine": "Engine::run", "fast": "fast 2.0"},
         origin=Origin.PROJECTED if computed else Origin.MEASURED,
     )
-    plan = Plan(SCHEMA, "0.1", "2026-01-02T03:04:05Z", ["sealift", "run"], 1, 60, 8, [planned])
-    facts = {"cpu_model": Fact("A Chip"), "cores_affinity": Fact(2)}
     devices = [DeviceState("fast", "peers", "present", detail="Fast 2.0", summary="released then")]
-    files = {
-        "plan.json": plan,
-        "machine.json": Surroundings(facts, devices),
-        "ending.json": Ending("complete"),
-    }
-    for name, content in files.items():
-        (folder / name).write_bytes(msgspec.json.encode(content))
-    lines = [] if computed else _samples(experiment, [[*ns.values()] for _, ns in groups])
-    reports = [ReportLine(experiment, 0, 0, 0, computed)] if computed else []
-    _write_lines(folder / "samples.jsonl", [asdict(each) for each in lines])
-    _write_lines(folder / "verify.jsonl", [asdict(each) for each in reports])
-
-
-def _samples(experiment: str, groups: Sequence[Sequence[float]]) -> list[SampleLine]:
+    facts = {"cpu_model": Fact("A Chip"), "cores_affinity": Fact(2)}
+    plan = made_up.plan(planned, created="2026-01-02T03:04:05Z", processes=8)
+    create(folder, plan, Surroundings(facts, devices))
+    write_ending(folder, Ending("complete"))
     rng = np.random.default_rng(1)
-    return [
-        SampleLine(
-            experiment,
-            group,
+    samples = [
+        made_up.line(
             arm,
-            turn == len(ns),
-            block // 2,
-            block,
-            round(1e6 * ns[arm] * np.exp(rng.normal(0, 0.003))),
-            10**6,
-            128 * 10**6,
-            0,
-            1.0,
-            0,
-            2.0,
+            again=turn == len(ns),
+            experiment=experiment,
+            group=group,
+            restart=block // 2,
+            block=block,
+            ns=round(1e6 * [*ns.values()][arm] * np.exp(rng.normal(0, 0.003))),
+            operations=10**6,
+            bytes=128 * 10**6,
+            clock_ghz=2.0,
         )
         for block in range(16)
-        for group, ns in enumerate(groups)
+        for group, (_, ns) in enumerate(groups)
         for turn, arm in enumerate([*range(len(ns)), block % len(ns)])
     ]
-
-
-def _write_lines(path: Path, records: Sequence[object]) -> None:
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    reports = [asdict(ReportLine(experiment, 0, 0, 0, computed))] if computed else []
+    for name, lines in (("samples", [] if computed else samples), ("verify", reports)):
+        text = "".join(f"{json.dumps(each)}\n" for each in lines)
+        (folder / f"{name}.jsonl").write_text(text)
 
 
 @pytest.fixture
@@ -117,16 +98,20 @@ def race(folder: Path, slow_ns: float) -> None:
     make_run(folder, "race", [(work, {"plain": ns, "slow": slow_ns}) for work, ns in works])
 
 
-def run(tree: Path, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr("sys.argv", ["docs.py", "--root", str(tree), *arguments])
-    return docs.main()
+@pytest.fixture
+def run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    def main(*arguments: str) -> int:
+        monkeypatch.setattr("sys.argv", ["docs.py", "--root", str(tree), *arguments])
+        return docs.main()
+
+    return main
 
 
 def test_a_table_has_the_ratio_and_the_verdict_of_the_judge(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
+    tree: Path, run: Callable[..., int]
 ) -> None:
     race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
-    assert run(tree, monkeypatch=monkeypatch) == 0
+    assert run() == 0
     text = (tree / PAGE).read_text()
     assert text.startswith("# Title\n")
     assert text.endswith("<!-- end -->\n\nthe rest\n")
@@ -140,24 +125,24 @@ def test_a_table_has_the_ratio_and_the_verdict_of_the_judge(
 
 
 def test_a_page_is_stale_when_a_newer_run_says_something_else(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tree: Path, run: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
-    run(tree, monkeypatch=monkeypatch)
-    assert run(tree, "--check", monkeypatch=monkeypatch) == 0
+    run()
+    assert run("--check") == 0
     race(tree / "results/2026-01-03/here/lab", slow_ns=100.0)
     before = (tree / PAGE).read_text()
-    assert run(tree, "--check", monkeypatch=monkeypatch) == 1
+    assert run("--check") == 1
     assert (tree / PAGE).read_text() == before
     assert "docs/page.md is not what the results say" in capsys.readouterr().out
-    run(tree, monkeypatch=monkeypatch)
+    run()
     assert ", same |" in (tree / PAGE).read_text()
 
 
 def test_without_a_run_the_page_says_that_nothing_was_measured(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
+    tree: Path, run: Callable[..., int]
 ) -> None:
-    assert run(tree, monkeypatch=monkeypatch) == 0
+    assert run() == 0
     assert "Nothing measured yet: there is no `results/*/*/lab`." in (tree / PAGE).read_text()
 
 
@@ -165,20 +150,23 @@ def test_without_a_run_the_page_says_that_nothing_was_measured(
     "wrong", ["", "<!-- generated: other -->\n<!-- end -->\n", "<!-- generated: race -->\n"]
 )
 def test_a_page_with_other_blocks_is_refused(
-    tree: Path, wrong: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tree: Path, run: Callable[..., int], wrong: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tree / PAGE).write_text(f"# Title\n{wrong}")
-    assert run(tree, monkeypatch=monkeypatch) == 1
+    assert run() == 1
     assert "right would be each of race once" in capsys.readouterr().err
 
 
 def test_a_cell_that_two_rows_fit_is_refused(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tree: Path,
+    run: Callable[..., int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     table = grid("race", "size_bytes", "µs", "code")
     monkeypatch.setattr(docs, "BLOCKS", {PAGE: {"race": run_block("lab", table)}})
     race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
-    assert run(tree, monkeypatch=monkeypatch) == 1
+    assert run() == 1
     assert "2 rows of race have" in capsys.readouterr().err
 
 
@@ -212,10 +200,8 @@ def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Pat
     assert even.endswith("\u202f≈")
     assert float(ahead) == pytest.approx(3.0, rel=0.01)
     assert "the fastest of 2 other libraries" in speed
-    lost = docs_peers.behind(sources)
-    assert "ahead in 1 of 3 cases, and in 1 more" in lost
-    assert "- 128 B, one: fast 2.0 is 1.25× as fast as Engine::run" in lost
     table = docs_peers.peers(sources)
+    assert "ahead in 1 of 3 cases, and in 1 more" in table
     assert "**0.80" in table
     assert "| 50 % |" in table
     assert "| 180 | 50 % |" in table, "cycles by the clock of 2 GHz"
@@ -254,26 +240,3 @@ def test_a_leak_and_a_plant_that_was_not_found_are_bold(tmp_path: Path) -> None:
     assert "| safe 9.0 | under 4.5 | **9.0** |" in text
     assert "| planted 9.0 | over 4.5 | 9.0 |" in text
     assert "| planted 1.0 | over 4.5 | **1.0** |" in text
-
-
-def test_error_rates_are_those_that_were_counted(tmp_path: Path) -> None:
-    file = tmp_path / "2026-01-02/here/certify.json"
-    file.parent.mkdir(parents=True)
-    rate = {"what": "idle", "comparisons": 24, "false": 0.0, "same": 0.75, "covered": 1.0}
-    rate |= {"found": 0.96, "missed": None, "blocks": 112.0}
-    file.write_text(json.dumps({"rates": [rate]}))
-    text = docs_files.error_rates([Source(file, "x")])
-    assert "| idle | 24 | 0.0 % | 75.0 % | 100.0 % | 96.0 % |  | 112 |" in text
-
-
-def test_the_picture_of_speed_is_drawn_from_the_same_rows(tmp_path: Path) -> None:
-    folder = tmp_path / "lab"
-    groups = [
-        ({"size_bytes": size, "keys": "sessions:1024", "threads": 1}, {"library": 10.0 * size})
-        for size in (16, 64, 256)
-    ]
-    make_run(folder, docs_runs.BY_SIZE, groups, compare="device")
-    svg = docs_runs.speed_picture(folder)
-    assert svg.startswith("<svg ")
-    assert all(f">{label}<" in svg for label in ("16 B", "64 B", "256 B"))
-    assert "prefers-color-scheme:dark" in svg
