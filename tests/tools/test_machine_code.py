@@ -64,8 +64,10 @@ def test_a_loop_has_its_instructions_without_those_of_the_loop_inside() -> None:
     ]
 
 
-def test_a_loop_stands_where_its_jump_back_does() -> None:
+def test_kernels_are_apart_and_a_loop_stands_where_its_jump_back_does() -> None:
     assert [loop.place for loop in kernel(NESTED).loops] == [("many.cl", 9), ("aes.h", 7)]
+    both = NESTED + NESTED.replace("many", "long_join")
+    assert [one.name for one in machine_code.kernels(both)] == ["many", "long_join"]
 
 
 def test_what_is_never_reached_is_not_outside_of_loops() -> None:
@@ -89,16 +91,6 @@ def test_instructions_are_counted_by_their_unit_and_memory_by_its_words() -> Non
         "slow": 1,
         "global": 4,
     }
-
-
-def test_kernels_are_told_apart() -> None:
-    both = NESTED + NESTED.replace("many", "long_join")
-    assert [one.name for one in machine_code.kernels(both)] == ["many", "long_join"]
-
-
-def test_code_without_a_jump_back_has_no_loop() -> None:
-    straight = NESTED.replace("@P2 BRA `(.L_x_3)", "NOP").replace("@!P0 BRA `(.L_x_1)", "NOP")
-    assert kernel(straight).loops == []
 
 
 def test_a_jump_into_the_middle_makes_no_loop_of_what_it_does_not_pass() -> None:
@@ -125,9 +117,6 @@ def test_registers_frames_and_spills_are_read_from_the_log() -> None:
         "many": dict(zip(names, (40, 0, 0, 0), strict=True)),
         "long_join": dict(zip(names, (128, 48, 36, 1024), strict=True)),
     }
-
-
-def test_a_log_without_registers_is_refused() -> None:
     with pytest.raises(ValueError, match="tells no registers"):
         machine_code.resources(LOG.replace("Used 40 registers", "Used"))
 

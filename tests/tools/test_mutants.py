@@ -1,6 +1,7 @@
 """Mutants are planted where the list says, and a tree whose tests don't notice one is told."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -139,51 +140,48 @@ NOTICES_1 = "[ $SEALIFT_MUTANT = 1 ] && echo 'test is_shut ... FAILED'; exit 0"
 NOTICES_ALL = "[ $SEALIFT_MUTANT != 0 ] && echo 'test is_open ... FAILED'; exit 0"
 
 
-def run_tool(
-    folder: Path, script: str, monkeypatch: pytest.MonkeyPatch, *numbers: str, text: str = LIST
-) -> int:
-    (folder / "tools").mkdir(exist_ok=True)
-    (folder / mutants.LIST).write_text(text)
-    monkeypatch.setattr(mutants, "build", lambda *_: [suite(folder, script)])
-    monkeypatch.setattr("sys.argv", ["mutants.py", "--root", str(folder), *numbers])
-    return mutants.main()
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The whole tool, with a script in the place of the tests that cargo would build."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / mutants.LIST).write_text(LIST)
+
+    def main(script: str, *numbers: str) -> int:
+        monkeypatch.setattr(mutants, "build", lambda *_: [suite(tmp_path, script)])
+        monkeypatch.setattr("sys.argv", ["mutants.py", "--root", str(tmp_path), *numbers])
+        return mutants.main()
+
+    return main
 
 
 def test_mutants_that_are_noticed_or_argued_pass_with_a_row_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_tool(tmp_path, NOTICES_1, monkeypatch) == 0
+    assert judge(NOTICES_1) == 0
     printed = capsys.readouterr()
     assert "locks, unit tests: is_shut" in printed.out
     assert "survives, as argued" in printed.out
     assert "2 of 2, 0:00:00 left" in printed.err
 
 
-def test_a_survivor_that_is_not_argued_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("script", "numbers", "printed"),
+    [
+        ("exit 0", [], f"mutant 1 survived in {FILE}: write a test that fails with it"),
+        (NOTICES_ALL, ["2"], "mutant 2 is noticed: take its `equivalent` out of"),
+        (NOTICES_ALL, ["3"], "tools/mutants.toml has 2 mutants, and no 3"),
+        ("exit 3", [], "without a mutant locks fails"),
+    ],
+)
+def test_what_is_not_as_the_list_says_fails(
+    judge: Callable[..., int],
+    script: str,
+    numbers: list[str],
+    printed: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run_tool(tmp_path, "exit 0", monkeypatch) == 1
-    printed = capsys.readouterr().out
-    assert "SURVIVED" in printed
-    assert f"mutant 1 survived in {FILE}: write a test that fails with it" in printed
-
-
-def test_an_argued_survivor_that_is_noticed_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_tool(tmp_path, NOTICES_ALL, monkeypatch, "2") == 1
-    assert "mutant 2 is noticed: take its `equivalent` out of" in capsys.readouterr().out
-    assert run_tool(tmp_path, NOTICES_ALL, monkeypatch, "3") == 1
-    assert "tools/mutants.toml has 2 mutants, and no 3" in capsys.readouterr().err
-
-
-def test_tests_that_fail_without_a_mutant_judge_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_tool(tmp_path, "exit 3", monkeypatch) == 1
-    printed = capsys.readouterr()
-    assert "without a mutant locks fails" in printed.err
-    assert printed.out == ""
+    assert judge(script, *numbers) == 1
+    assert printed in "".join(capsys.readouterr())
 
 
 def test_programs_of_tests_are_read_from_what_cargo_says() -> None:
