@@ -1,14 +1,15 @@
-"""Markdown beside the experiments."""
+"""Markdown beside the experiments: in each package a file `notes.md` with sections."""
 
+from functools import cache
 from importlib.resources import files
 
 
 def read_notes(package: str, *names: str) -> str:
-    """The files `NAME.md` of a package, one below the other.
+    """Sections by their headings, one below the other; `package` is the caller's `__package__`."""
+    return "\n\n".join(_sections(package)[name] for name in names)
 
-    Args:
-        package: The caller's `__package__`.
-        names: Without `.md`.
-    """
-    texts = ((files(package) / f"{name}.md").read_text(encoding="utf-8") for name in names)
-    return "\n".join(texts).strip()
+
+@cache
+def _sections(package: str) -> dict[str, str]:
+    _, *sections = f"\n{(files(package) / 'notes.md').read_text('utf-8')}".split("\n# ")
+    return {name: text.strip() for name, _, text in (each.partition("\n") for each in sections)}

@@ -5,6 +5,7 @@ from itertools import product
 
 from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003.messages import message_arm
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import MANY_KEYS, sized
 from sealift_lab.measure.native import read_memory
@@ -57,8 +58,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         names=NAMES,
         advice=ADVICE,
         weight=1.5,
-        notes="The cost of a batch beside its bytes decides for small messages, the speed of the "
-        "bytes for large ones.",
+        notes=read_notes(__package__, "aes-gcm-by-size"),
     ),
     Experiment(
         name="memory-read",
@@ -72,8 +72,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         charts=(Chart("threads", "buffer_bytes", "MB/s", "Reading memory by threads"),),
         preferred={"buffer_bytes": READ_BYTES[0]},
         weight=0.4,
-        notes="One loop sums up a buffer that is larger than the caches, shared out over the "
-        "threads. A quick run reads 256 MiB, a full one 1 GiB, too, which leaves the largest "
-        "caches behind.",
+        notes=read_notes(__package__, "memory-read"),
     ),
 )

@@ -10,6 +10,7 @@ from functools import partial
 
 from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003 import messages, tables
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.crypto import (
     AXES,
     LOAD,
@@ -225,11 +226,7 @@ BY_THREADS = _on_cores(
         messages.thread_chart("Messages a second by CPU threads", messages.LOGGED, "operations/s"),
     ),
     weight=1.5,
-    notes='Table code stands for the document\'s "ordinary calculations". Messages *as stated* '
-    "have 128 bytes; messages *as logged* are the 37,800 NIST records of its input file, 28 bytes "
-    "on average with a key each. Threads beyond the cores share them: their samples are never "
-    "free of preemption. The document's own table gives 493/42.3 over 20 threads, a speed-up "
-    "of 0.58 a thread.",
+    notes=read_notes(__package__, "aes-gcm-by-threads"),
 )
 VENDOR_LIBRARY = _on_cores(
     name="vendor-library",
@@ -243,9 +240,7 @@ VENDOR_LIBRARY = _on_cores(
         messages.thread_chart("With and without a vendor's library", messages.STATED),
         messages.thread_chart("With and without a vendor's library", messages.LOGGED),
     ),
-    notes="Table code stands for the document's \"ordinary calculations\", Intel's ippcp for the "
-    "library that it used, in a newer version. The document prints a boost of around 450 %; "
-    "its own table gives 3.54 to 4.06 times.",
+    notes=read_notes(__package__, "vendor-library"),
 )
 INSTRUCTION_SETS = _on_cores(
     name="instruction-sets",
@@ -258,9 +253,7 @@ INSTRUCTION_SETS = _on_cores(
         Chart("device", "workload", "MB/s", f"{BESIDE}: {threads}", "", where, log_y=True)
         for threads, where in (("1 thread", {"threads": 1}), ("a thread a core", A_THREAD_A_CORE))
     ),
-    notes="One CPU stands for older ones: table code without AES instructions, AES-NI, VAES on 256 "
-    "and on 512 bits, and Intel's ippcp, which chooses for itself. The document's tests "
-    '"Thread = 1" and "Threads = cores" stand beside table code, "IPP" beside ippcp.',
+    notes=read_notes(__package__, "instruction-sets"),
 )
 PREMISE = Experiment(
     name="premise",
@@ -278,7 +271,5 @@ PREMISE = Experiment(
     published=lambda results: [*_published_primitives(results)],
     charts=(Chart("primitive", "threads", "time", "Cost of a message of 128 bytes", log_y=True),),
     weight=0.5,
-    notes="Suite 0 of DLMS/COSEM has AES-128-GCM alone; suite 1 adds SHA-256 and ECDSA over P-256; "
-    "suite 2 has AES-256-GCM and ECDSA over P-384. Signing and verifying hash the message "
-    "first. AES-GCM messages are handed over 1,024 at once.",
+    notes=read_notes(__package__, "premise"),
 )

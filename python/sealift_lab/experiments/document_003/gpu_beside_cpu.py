@@ -10,11 +10,13 @@ gives its latency. Not part of a quick run.
 from collections.abc import Iterator
 from functools import partial
 
+from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.device_names import ADVICE
 from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, HOST, OURS, RESIDENT
 from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
@@ -22,12 +24,10 @@ from sealift_lab.model.results import Origin, Results
 
 
 def _core_cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
     device = cells.device_of(scope)
-    for code in cells.CORE_THREADS:
-        for name in (cells.cores_text(cells.BY_CODE[code], 1), _core_text(device, code)):
-            yield _cell(name, code, RESIDENT)
+    for code, driver in cells.BY_CODE.items():
+        devices = (cells.cores_text(driver, 1), _core_text(device, code))
+        yield from grid(scope, {"code": code, **RESIDENT_MESSAGES}, device=devices)
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -43,18 +43,10 @@ def _cells(scope: Scope) -> Iterator[Cell]:
         (OURS, cells.PARTITIONED, RESIDENT, resident, [cores]),
         *((OURS, cells.PARTITIONED, HOST, batch, cells.CORE_COUNTS) for batch in BATCHES),
     ):
+        at: Cell = {"code": code, "mode": mode, "data": data, "units": units, "batch": batch}
         counts = [count for count in counts if count <= min(cores, batch)]
-        for name in (*(cells.cores_text(cells.BY_CODE[code], count) for count in counts), device):
-            yield {**_cell(name, code, data), "mode": mode, "units": units, "batch": batch}
-
-
-def _cell(device: str, code: str, data: str) -> Cell:
-    return {
-        "code": code,
-        "data": data,
-        "message_bytes": limits.MESSAGES.text_bytes,
-        "device": device,
-    }
+        devices = (*(cells.cores_text(cells.BY_CODE[code], count) for count in counts), device)
+        yield from grid(scope, {**RESIDENT_MESSAGES, **at}, device=devices)
 
 
 def _core_text(device: str, code: str) -> str:
@@ -136,6 +128,7 @@ GPU_ONE, ALL_ROWS = (
 )
 CORE_ROWS = {CPU: CPU_ONE, **GPU_ONE}
 LIMIT_SERIES = {AS_PUBLISHED: "at most", OURS: "at most, Sealift's kernel"}
+RESIDENT_MESSAGES: Cell = {"data": RESIDENT, "message_bytes": limits.MESSAGES.text_bytes}
 UNITS, BATCH = Axis("units", "multiprocessors, or cores"), Axis("batch", "messages at once")
 FEWER, MANY = 4_096, 1 << 18
 # Latency, then halves of what is left between, so that a budget that ends early leaves the least
@@ -158,8 +151,7 @@ ONE_EACH = cells.gpu_experiment(
     ),
     lines=lambda results: [*_core_lines(results)],
     weight=0.2,
-    notes="The document's program runs in one thread, Sealift's kernel in one warp of 32, which is "
-    f"the least that it takes.{cells.NOTES}",
+    notes=read_notes(__package__, "gpu-core-beside-cpu", "gpu-model"),
 )
 ALL_OF_EACH = cells.gpu_experiment(
     name="gpu-beside-cpu",
@@ -179,8 +171,5 @@ ALL_OF_EACH = cells.gpu_experiment(
     preferred={"data": HOST, "batch": 4_096},
     advice=ADVICE,
     weight=0.8,
-    notes="*Host to host*: the engine gathers, copies, works and scatters a batch, and the next "
-    "one begins when it is back. Projected times take the longest of copy there, work and copy "
-    "back; what the host does and what starts copies and kernels is not in them, so that small "
-    f"batches take much longer than projected.{cells.NOTES}",
+    notes=read_notes(__package__, "gpu-beside-cpu", "gpu-model"),
 )

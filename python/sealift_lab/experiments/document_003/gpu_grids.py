@@ -14,6 +14,7 @@ from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, OURS, PROCESSOR
 from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, Gpu, Grid
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.native import gpu_types
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
@@ -267,7 +268,7 @@ THREADS_PER_BLOCK = _by_grid(
         cells.published_line(PUBLISHED_GPU, ONE_THREAD, {"threads_per_block": 1}),
     ],
     weight=0.6,
-    notes=f"One block of threads works on one multiprocessor.{cells.NOTES}",
+    notes=read_notes(__package__, "gpu-threads-per-block", "gpu-model"),
 )
 BLOCKS = _by_grid(
     name="gpu-blocks",
@@ -294,10 +295,7 @@ BLOCKS = _by_grid(
         ),
     ],
     weight=0.6,
-    notes="That the projected limit stops growing at as many blocks as there are multiprocessors "
-    "(16, 36, 24 and 132) is an input of the model. *With transfers*: copies and kernel one after "
-    "the other, without gathering and scattering on the host; `gpu-beside-cpu` measures those too."
-    f"{cells.NOTES}",
+    notes=read_notes(__package__, "gpu-blocks", "gpu-model"),
 )
 GRIDS = _by_grid(
     name="gpu-grid",
@@ -312,10 +310,7 @@ GRIDS = _by_grid(
         *_limits(document_grids, "thread_blocks", "threads_per_block", gpus=[DOCUMENT_GPU])
     ],
     weight=0.4,
-    notes="The document puts the fall beyond 9,216 threads down to context switches. Caches that "
-    "are too small are another possible reason: a thread of its program keeps 11,664 B of tables "
-    "and reads 4,848 B of them while it works, so 2,876 and 6,921 threads fill the 32 MiB cache of "
-    f"its RTX 4070. The projected limits have no caches and no fall.{cells.NOTES}",
+    notes=read_notes(__package__, "gpu-grid", "gpu-model"),
 )
 GENERATIONS = _by_grid(
     name="gpu-generations",
@@ -339,14 +334,7 @@ GENERATIONS = _by_grid(
         )
     ],
     weight=0.1,
-    notes=f"""MB/s for each multiprocessor, a block on each of them:
-
-| GPU | published | projected, the document's program | projected, Sealift's kernel |
-| --- | ---: | ---: | ---: |
-| RTX 3050 | 56.44 | 1,416 | 1,821 |
-| RTX 4070 | 116.7 | 1,770 | 2,276 |
-| RTX 4060 | 129.2 | 1,929 | 2,480 |
-| H200 | | 1,611 | 2,939 |{cells.NOTES}""",
+    notes=read_notes(__package__, "gpu-generations", "gpu-model"),
 )
 DATA_TYPES = cells.gpu_experiment(
     name="gpu-data-types",
@@ -364,6 +352,5 @@ DATA_TYPES = cells.gpu_experiment(
     ),
     lines=lambda results: [*_lines_by_type(results)],
     weight=0.3,
-    notes="A float that is multiplied by a literal which is a double is converted there and back: "
-    f"the document calls that dynamic casting.{cells.NOTES}",
+    notes=read_notes(__package__, "gpu-data-types", "gpu-model"),
 )

@@ -7,6 +7,7 @@ on this processor, they are few and small. Not part of a quick run.
 from collections.abc import Iterator
 from itertools import product
 
+from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_003.gpus import cells
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
 from sealift_lab.experiments.document_003.gpus.limits import (
@@ -15,6 +16,7 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     long_limit,
     message_limit,
 )
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.crypto import MANY_KEYS, REGIMES
 from sealift_lab.measure.native import gcm, gpu, gpu_copies, gpu_units
 from sealift_lab.model.arm import Arm, Cell, Context
@@ -24,11 +26,8 @@ from sealift_lab.model.workload import SEAL_ONLY, KeyRegime, of_size
 
 
 def _cells_of_rates(scope: Scope) -> Iterator[Cell]:
-    """These are instructions of NVIDIA's GPUs: none elsewhere."""
     device = cells.device_of(scope)
-    if not scope.quick and device.startswith("cuda"):
-        for name in INSTRUCTIONS:
-            yield {"device": device, "instruction": name}
+    return grid(scope, {"device": device}, instruction=INSTRUCTIONS if "cuda" in device else ())
 
 
 def _rates_arm(cell: Cell, _: Context) -> Arm:
@@ -38,9 +37,7 @@ def _rates_arm(cell: Cell, _: Context) -> Arm:
 def _cells_of_copies(scope: Scope) -> Iterator[Cell]:
     device = cells.device_of(scope)
     sizes = COPIES[:2] if device == PROCESSOR else COPIES
-    for size_bytes in () if scope.quick else sizes:
-        for direction in DIRECTIONS:
-            yield {"device": device, "copy_bytes": size_bytes, "direction": direction}
+    return grid(scope, {"device": device}, copy_bytes=sizes, direction=DIRECTIONS)
 
 
 def _copies_arm(cell: Cell, _: Context) -> Arm:
@@ -52,16 +49,9 @@ def _cells_of_messages(scope: Scope) -> Iterator[Cell]:
     device = cells.device_of(scope)
     # Each length of keys is a program of its own, which compilers for processors take seconds for.
     lengths = KEY_BITS[:1] if device == PROCESSOR else KEY_BITS
-    for work, message_bytes in () if scope.quick else WORKS:
-        for key_bits in lengths:
-            for s_box in S_BOXES:
-                yield {
-                    "device": device,
-                    "work": work,
-                    "message_bytes": message_bytes,
-                    "key_bits": key_bits,
-                    "s_box": s_box,
-                }
+    for work, message_bytes in WORKS:
+        at: Cell = {"device": device, "work": work, "message_bytes": message_bytes}
+        yield from grid(scope, at, key_bits=lengths, s_box=S_BOXES)
 
 
 def _messages_arm(cell: Cell, context: Context) -> Arm:
@@ -87,23 +77,23 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
 def _lines_of_messages(_: Results) -> Iterator[Line]:
     """What each GPU of the model could do at most; counter mode is no machine code of its own."""
     works = [each for each in WORKS if not each[0].startswith("counter mode")]
-    for each, key_bits, (work, message_bytes) in product(GPUS, KEY_BITS, works):
-        at: Cell = {"work": work, "message_bytes": message_bytes, "key_bits": key_bits}
-        for s_box, strict in zip(S_BOXES, (False, True), strict=True):
-            found = long_limit(each, key_bits, strict=strict)
-            if message_bytes == SHORT:
-                found = message_limit(each, Messages(key_bits, message_bytes), strict=strict)
-            series, speed = f"{each.name} at most, {s_box}", found.bytes_per_s / 1e6
-            yield Line(series, "MB/s", speed, Origin.PROJECTED, at)
+    for each, key_bits, (work, size_bytes), s_box in product(GPUS, KEY_BITS, works, S_BOXES):
+        at: Cell = {"work": work, "message_bytes": size_bytes, "key_bits": key_bits}
+        strict, messages = s_box != S_BOXES[0], Messages(key_bits, size_bytes)
+        found = long_limit(each, key_bits, strict=strict)
+        if size_bytes == SHORT:
+            found = message_limit(each, messages, strict=strict)
+        series, speed = f"{each.name} at most, {s_box}", found.bytes_per_s / 1e6
+        yield Line(series, "MB/s", speed, Origin.PROJECTED, at)
 
 
 def _cells_of_host(scope: Scope) -> Iterator[Cell]:
-    for message_bytes in () if scope.quick else HOST_BYTES:
-        for regime in REGIMES:
-            # Fewer messages than sessions would leave sessions without one.
-            if regime != MANY_KEYS or regime.sessions * message_bytes <= HOST_FEW_BYTES:
-                device = cells.device_of(scope)
-                yield {"device": device, "message_bytes": message_bytes, "keys": str(regime)}
+    for size_bytes in HOST_BYTES:
+        # Fewer messages than sessions would leave sessions without one.
+        most = HOST_FEW_BYTES // size_bytes
+        regimes = [str(each) for each in REGIMES if each != MANY_KEYS or each.sessions <= most]
+        at: Cell = {"device": cells.device_of(scope), "message_bytes": size_bytes}
+        yield from grid(scope, at, keys=regimes)
 
 
 def _host_arm(cell: Cell, context: Context) -> Arm:
@@ -146,9 +136,7 @@ RATES = cells.gpu_experiment(
     operation="instruction of a lane",
     charts=(Chart("instruction", "device", "operations/s", "Instructions of a lane", log_y=True),),
     weight=0.05,
-    notes="Chains of one instruction in two blocks of 16 warps on every multiprocessor; where each "
-    "chain ends is compared. These are instructions of NVIDIA's GPUs, so that there are none where "
-    "the device is not `cuda`.",
+    notes=read_notes(__package__, "gpu-rates"),
 )
 COPYING = cells.gpu_experiment(
     name="gpu-copies",
@@ -161,8 +149,7 @@ COPYING = cells.gpu_experiment(
     operation="copy",
     charts=(Chart("copy_bytes", "direction", "MB/s", "Copies by size", log_x=True),),
     weight=0.1,
-    notes="Pinned memory of the host. One way is timed by the device's clock, both ways at once by "
-    "the host's, and the bytes of both ways count.",
+    notes=read_notes(__package__, "gpu-copies"),
 )
 MESSAGES = cells.gpu_experiment(
     name="gpu-messages",
@@ -189,9 +176,7 @@ MESSAGES = cells.gpu_experiment(
     ),
     lines=lambda results: [*_lines_of_messages(results)],
     weight=0.15,
-    notes="Sealift's kernels in the grid that its driver takes. Projected lines are upper limits: "
-    "compiled machine code, rates of a multiprocessor's units, and boost clocks; of one GPU, with "
-    "its rates as `gpu-rates` measured them: `python tools/gpu_limits.py --run FOLDER`.",
+    notes=read_notes(__package__, "gpu-messages"),
 )
 HOST = cells.gpu_experiment(
     name="gpu-host-to-host",
@@ -203,7 +188,6 @@ HOST = cells.gpu_experiment(
     arm=_host_arm,
     charts=(Chart("message_bytes", "keys", "MB/s", "Sealing by message size", log_x=True),),
     weight=0.1,
-    notes="The engine gathers, copies, works and scatters 64 MiB of messages at once, and the next "
-    "batch begins when they are back.",
+    notes=read_notes(__package__, "gpu-host-to-host"),
 )
 EXPERIMENTS = (RATES, COPYING, MESSAGES, HOST)

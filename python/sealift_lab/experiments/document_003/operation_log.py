@@ -21,6 +21,7 @@ from pathlib import Path
 from sealift.errors import DeviceError, LimitError
 from sealift_lab._lab import Engine
 from sealift_lab.experiments.device_names import NAMES
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.storage import write_file
 from sealift_lab.measure.timed import Stopwatch
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError
@@ -357,10 +358,5 @@ EXPERIMENT = Experiment(
     ),
     names=NAMES,
     weight=0.5,
-    notes="The records are NIST's CAVP vectors, chosen so that their file has the size that the "
-    "document prints: that its totals agree is partly by construction, and counts as no "
-    "independent evidence. Half of the file is encryptions, but the log prints 1.6 G (1.65 G "
-    "at most) beside 1.6546 G decryptions at least: were the last digit cut off, not rounded, "
-    "half would fit. Times are those of lists of Python bytes with the checks on top; the "
-    "speed of the devices alone is in the other experiments.",
+    notes=read_notes(__package__, "operation-log"),
 )

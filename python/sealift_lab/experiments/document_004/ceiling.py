@@ -7,7 +7,9 @@ before it is written.
 
 from collections.abc import Mapping
 
-from sealift_lab.experiments.document_004.copies import COUNT, SIZE, arm_by, grid
+from sealift_lab.experiments.combinations import grid
+from sealift_lab.experiments.document_004.copies import COUNT, SIZE, arm_by
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.crypto import one_and_all
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Experiment
@@ -86,9 +88,5 @@ EXPERIMENT = Experiment(
     charts=(Chart("threads", "kernel", "MB/s", "Memory: payload by threads", panels="size_bytes"),),
     preferred={"size_bytes": LENGTHS[1], "threads": 1},
     weight=0.4,
-    notes="The document reckons its limit from the clock of its memory; here it is measured, with "
-    "reads, writes and copies of blocks that were flushed from all caches. Rows are payload. "
-    "Traffic is 1 times the payload for reads and stores past the caches, 2 times for copies past "
-    "them (Sealift's, at least), up to 2 for stores and 3 for copies through them, whose lines "
-    "processors may not read before they write: the ceiling stands on the others.",
+    notes=read_notes(__package__, "memory-ceiling"),
 )

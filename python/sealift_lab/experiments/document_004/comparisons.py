@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from itertools import product
 
+from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004 import copies
 from sealift_lab.experiments.document_004.copies import (
     AS_PUBLISHED,
     CALIBRATED,
     REGION,
     curves,
-    grid,
 )
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
@@ -56,10 +57,7 @@ OFFSETS = _experiment(
     ),
     preferred={"size_bytes": QUICK_BYTES, "offset": NONCE_BYTES},
     weight=0.25,
-    notes="On some processors the C library's copy becomes many times slower when the destination "
-    "lies 1 to 15 bytes behind the source, modulo the 4,096 bytes of a page; a nonce of 12 bytes "
-    "in front of a payload does that. Where that shows, keep payload at a multiple of 64 bytes on "
-    "both sides, or copy it by a loop over registers, as Sealift does.",
+    notes=read_notes(__package__, "copy-offsets"),
 )
 
 
@@ -158,9 +156,7 @@ BY_LENGTH = _experiment(
         )
     ),
     preferred={"size_bytes": 65_536, **IN_CACHES},
-    notes="The published tool's way, with its five runs, stands beside calibrated samples for the "
-    "three functions that stand for its own. Times of Sealift's copy from memory are stored for "
-    "the engine's cost model.",
+    notes=read_notes(__package__, "copy-by-length"),
 )
 
 
@@ -222,9 +218,7 @@ BY_THREADS = _experiment(
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
     weight=1.2,
-    notes="All threads copy by the loop that compilers make of the tool's: with a buffer each, "
-    "with one source and one destination for all as the tool has it, and through the tool's pool, "
-    "whose queue is a good part of what it measures. Threads beyond the cores share them.",
+    notes=read_notes(__package__, "copy-by-threads"),
 )
 BY_FUNCTION = _experiment(
     name="copy-by-function",
@@ -317,13 +311,7 @@ WHY_THREADS = Experiment(
     ),
     preferred={"size_bytes": LENGTHS[1], "threads": 1},
     weight=0.3,
-    notes="The document blames page faults and TLB shootdowns for threads that gained nothing. "
-    "Copies run alone; beside a thread that only spins, or that makes all cores forget a page "
-    "again and again; into huge pages; into pages that nobody touched, or that the system made "
-    "ready; and through the tool's queue under one lock, beside the tool's way without its queue, "
-    "on the calling thread, which has the same first touches: the queue costs the difference of "
-    "these two. A mapping that bypasses the caches needs a device's memory: it is measured where a "
-    "region was named.",
+    notes=read_notes(__package__, "why-threads"),
 )
 
 
@@ -376,9 +364,7 @@ EXAMPLE = _experiment(
     ),
     preferred={"size_bytes": 65_536, "function": "glibc"},
     weight=0.3,
-    notes="The tool times a few copies with its clock, first touches and order of functions "
-    "included: its figures with 5 runs measure these more than the copy. Its own way stands here "
-    "with 1,000 runs, as in the example, and with the 5 that are its default.",
+    notes=read_notes(__package__, "copy-example"),
 )
 
 
@@ -404,6 +390,5 @@ BY_MEMORY = _experiment(
     ),
     preferred={"size_bytes": 65_536, "state": "hot"},
     weight=0.2,
-    notes="Memory is touched before it is timed; then its kind should not matter. Reserved huge "
-    "pages are measured where root has reserved some, a device's memory where a region was named.",
+    notes=read_notes(__package__, "copy-by-memory"),
 )

@@ -1,13 +1,12 @@
 """Copies as cells: axes, the arm of a cell, and document 004's printed figures."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 from sealift_lab.measure.native import copy, published_copy
 from sealift_lab.model.arm import Arm, Cell, Context, Skip, Value
-from sealift_lab.model.experiment import Axis, Chart, Scope
+from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.published import Kind, Published, Rate, table
 
 SIZES = (16, 256, 1_024, 4_096, 65_536, 524_288, 1_048_576, 4_194_304, 16_777_216)
@@ -42,12 +41,6 @@ curves = partial(Chart, y="MB/s", log_x=True, log_y=True)
 CALIBRATED, AS_PUBLISHED = "calibrated", "as published"
 REGION = "region"
 """The memory that a user named; the legend of the same name has its place."""
-
-
-def grid(scope: Scope, where: Cell, **axes: Iterable[Value]) -> Iterator[Cell]:
-    """Every combination of values of these axes beside those of `where`; none in a quick run."""
-    for values in product(*axes.values()) if not scope.quick else ():
-        yield {**where, **dict(zip(axes, values, strict=True))}
 
 
 def copy_arm(cell: Cell, context: Context) -> Arm:

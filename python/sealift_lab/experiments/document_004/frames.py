@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sealift_lab.experiments.document_004.copies import grid
+from sealift_lab.experiments.combinations import grid
+from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.native import exchange_frames
 from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
@@ -92,9 +93,5 @@ EXPERIMENT = Experiment(
     ),
     preferred={"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES, "batch": 1},
     names=WAYS,
-    notes="The document moved frames of 64 KB between two hosts through memory that both have. "
-    "Here two processes of one host do so, each with a region that only it writes and one that the "
-    "other may not touch, beside the system's own ways. Sealed, one process seals into the shared "
-    "memory and the other opens out of it. In a ping-pong an operation is a frame of either "
-    "direction, so that a round trip is two of them; `round_trip` has percentiles of single ones.",
+    notes=read_notes(__package__, "frames-between-processes"),
 )

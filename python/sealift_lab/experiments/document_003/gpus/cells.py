@@ -221,16 +221,3 @@ NAMES: Mapping[Value, str] = {
     OURS: "Sealift's kernel",
 }
 gpu_experiment = partial(Experiment, arm=gpu_arm, names=NAMES, check_available=check_device)
-NOTES = """
-
-Where there is no GPU, the same code runs by OpenCL on this processor: that shows that it works and
-says nothing of a GPU. Everything is AES-128, sealing only, messages of 128 B with a key each.
-
-- *Replicated*: every thread seals all messages with tables of its own and keeps a checksum, and the
-  work of all threads counts, as the document's public program counted it.
-- *Partitioned*: each message is sealed once and its result is kept.
-
-Projected lines are upper limits: compiled machine code, how often a message goes around each loop,
-the rates of a multiprocessor's units, and boost clocks. Waiting and caches are left out. RTX 3050,
-4070 and 4060 are the document's laptop GPUs; 4070 and 4060 are projected with code and rates of
-sm_86. The document's one thread reaches 10 % of its limit, its best grid 7 %."""
