@@ -6,16 +6,16 @@ No GPU is needed: NVRTC compiles the kernels, ptxas makes machine code of that a
 nvdisasm shows it. A register too many halves what a multiprocessor holds, a spill or a table that
 became local memory costs more than any cleverness gains, and no test of results notices.
 python/sealift_lab/data/gpu-machine-code.json holds what each kernel took: registers, and for each
-loop, without those inside, instructions by the unit that executes them; a table of the longest is
-printed. Local memory and static shared memory are never accepted, but in the lab's own kernels,
-which are to show what that costs. --write accepts what is found now. Where NVRTC is not installed
-nothing is checked, and that is said; SEALIFT_REQUIRE=nvrtc makes it an error.
+loop, without those inside, instructions by the unit that executes them. Local memory and static
+shared memory are never accepted, but in the lab's own kernels, which are to show what that costs.
+--write accepts what is found now. Where NVRTC is not installed nothing is checked, and that is
+said; SEALIFT_REQUIRE=nvrtc makes it an error.
 """
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ def main() -> int:
     try:
         head = {"by": f"`make {GUARD.accept}`", "made_with": versions(), "counts": KINDS}
         found = read_code(asked.root, Nvrtc.installed())
-        print(*table(found), sep="\n")
         return GUARD.check(asked.root, {**head, "kernels": found}, write=asked.write)
     except MissingError as error:
         return without(error, "the machine code of the GPU kernels is not looked at")
@@ -52,17 +51,6 @@ def read_code(root: Path, compiler: Nvrtc) -> list[Taken]:
     with ThreadPoolExecutor() as pool:
         found = pool.map(lambda program: [*_read_program(root, program, compiler)], programs(root))
         return [kernel for each in found for kernel in each]
-
-
-def table(found: Iterable[Taken]) -> Iterator[str]:
-    """A line for each kernel that works texts: what it takes, and its longest loop."""
-    yield f"{'program':26}{'for':8}{'kernel':14}{'registers':>9}  instructions of its longest loop"
-    for one in found:
-        if one["kernel"] in HOT:
-            _, _, *longest = max(one["loops"], key=lambda loop: loop[2] if loop[0] else 0)
-            texts = (f"{count} {kind}" for kind, count in zip(KINDS, longest, strict=True) if count)
-            takes = f"{one['kernel']:14}{one['registers']:9}"
-            yield f"{one['program']:26}{one['architecture']:8}{takes}  {', '.join(texts)}"
 
 
 def _read_program(root: Path, program: Program, compiler: Nvrtc) -> Iterator[Taken]:
@@ -133,8 +121,6 @@ def _text(document: Any) -> str:
 
 
 KINDS = [*machine_code.COUNTED]
-# The kernels that work texts.
-HOT = ("many", "long_pieces")
 GUARD = Guard(
     "python/sealift_lab/data/gpu-machine-code.json",
     "gpu-budgets-accept",

@@ -25,7 +25,6 @@ import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 Sources = dict[str, bytes]
@@ -52,7 +51,7 @@ def main() -> int:
     except (OSError, MutantError) as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 1
-    print(f"{len(mutants)} mutants in {_duration(time.monotonic() - begin)}", *wrong, sep="\n")
+    print(f"{len(mutants)} mutants in {time.monotonic() - begin:.0f} s", *wrong, sep="\n")
     return int(bool(wrong))
 
 
@@ -196,11 +195,8 @@ def time_limits(suites: Sequence[Suite]) -> dict[Suite, float]:
 def judge(mutants: Sequence[Mutant], limits: Mapping[Suite, float]) -> list[str]:
     """Prints a row for each mutant; a sentence for each that isn't as the list says."""
     wrong = list[str]()
-    begin = time.monotonic()
-    for done, mutant in enumerate(mutants):
-        rest_s = (time.monotonic() - begin) / done * (len(mutants) - done) if done else 0
-        left = f", {_duration(rest_s)} left" if done else ""
-        _progress(f"{done + 1} of {len(mutants)}{left}: {mutant.breaks}")
+    for place, mutant in enumerate(mutants, 1):
+        _progress(f"{place} of {len(mutants)}: {mutant.breaks}")
         # The quickest first: most mutants are noticed there.
         suites = sorted(filter(lambda each: each.tests(mutant), limits), key=limits.__getitem__)
         failures = ((suite, run(suite, mutant.number, limits[suite])) for suite in suites)
@@ -253,10 +249,6 @@ def _kill(program: "subprocess.Popen[str]") -> None:
     if program.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.pid, signal.SIGKILL)
-
-
-def _duration(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))
 
 
 def _output(

@@ -2,7 +2,6 @@
 
 import ctypes
 import importlib.metadata
-import importlib.util
 import subprocess
 import sys
 import tempfile
@@ -14,13 +13,8 @@ from pathlib import Path
 
 import run_report
 
-
-class MissingError(Exception):
-    """One of them is not installed."""
-
-    def __init__(self, package: str) -> None:
-        """The package that has it."""
-        super().__init__(f"{package} is not installed here: `make nvrtc` installs it")
+MissingError = importlib.metadata.PackageNotFoundError
+"""One of them is not installed."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,7 @@ class Nvrtc:
     @classmethod
     def installed(cls) -> "Nvrtc":
         """The one in this environment."""
-        return cls(_find("nvidia-cuda-nvrtc-cu12", "cuda_nvrtc/lib/libnvrtc.so.*").parent)
+        return cls(_find(NVRTC, "lib/libnvrtc.so.*").parent)
 
     def ptx(self, source: str, options: Sequence[str]) -> str:
         """The PTX of a program in CUDA C."""
@@ -75,8 +69,8 @@ def assemble(ptx: str, architecture: str) -> tuple[str, str]:
         What nvdisasm prints, each instruction under the source line that it is of; and what ptxas
         says of registers, frames and spills.
     """
-    ptxas = _find("nvidia-cuda-nvcc-cu12", "cuda_nvcc/bin/ptxas")
-    nvdisasm = _find("nvidia-cuda-nvdisasm", "*/bin/nvdisasm")
+    ptxas = _find(NVCC, "bin/ptxas")
+    nvdisasm = _find(NVDISASM, "bin/nvdisasm")
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder, "program.ptx"), Path(folder, "program.cubin")
         source.write_text(ptx, encoding="utf-8")
@@ -87,18 +81,16 @@ def assemble(ptx: str, architecture: str) -> tuple[str, str]:
 
 def versions() -> dict[str, str]:
     """What is installed, by package."""
-    try:
-        return {package: importlib.metadata.version(package) for package in PACKAGES}
-    except importlib.metadata.PackageNotFoundError as error:
-        raise MissingError(error.name or "nvrtc") from error
+    return {package: importlib.metadata.version(package) for package in (NVRTC, NVCC, NVDISASM)}
 
 
 def without(error: MissingError, left_out: str) -> int:
     """Says what is not done where one is missing; 1 where SEALIFT_REQUIRE names nvrtc, else 0."""
-    run_report.skipped("nvrtc", str(error))
+    reason = f"{error.name} is not installed here: `make nvrtc` installs it"
+    run_report.skipped("nvrtc", reason)
     required = "nvrtc" in run_report.required()
     print(
-        "SEALIFT_REQUIRE names nvrtc, but" if required else f"{left_out}:", error, file=sys.stderr
+        "SEALIFT_REQUIRE names nvrtc, but" if required else f"{left_out}:", reason, file=sys.stderr
     )
     return int(required)
 
@@ -115,12 +107,9 @@ def _own_locale() -> Iterator[None]:
         libc.uselocale(ctypes.c_void_p(own))
 
 
-def _find(package: str, file: str) -> Path:
-    spec = importlib.util.find_spec("nvidia")
-    for place in (spec and spec.submodule_search_locations) or ():
-        for found in sorted(Path(place).glob(file)):
-            return found
-    raise MissingError(package)
+def _find(package: str, pattern: str) -> Path:
+    files = importlib.metadata.files(package) or ()
+    return Path(str(next(file.locate() for file in files if file.match(pattern))))
 
 
 def _run(tool: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -130,4 +119,5 @@ def _run(tool: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-PACKAGES = ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm")
+NVRTC, NVCC = "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvcc-cu12"
+NVDISASM = "nvidia-cuda-nvdisasm"

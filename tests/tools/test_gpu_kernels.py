@@ -191,13 +191,6 @@ def test_what_is_never_allowed_is_not_written(
     assert (tree / GUARD.file).read_text() == ""
 
 
-def test_the_table_has_a_line_for_each_kernel_that_works_texts() -> None:
-    head, line = gpu_budgets.table([KERNEL, {**KERNEL, "kernel": "long_clear"}])
-    assert head.split()[:4] == ["program", "for", "kernel", "registers"]
-    many = ["aes128-tables1-copies32", "sm_90", "many", "128", "500 issued, 300 alu"]
-    assert line.split(maxsplit=4) == many
-
-
 def test_a_program_is_made_for_each_key_length_and_kind_of_tables_but_the_one_for_tests(
     tree: Path,
 ) -> None:
