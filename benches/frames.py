@@ -19,8 +19,8 @@ from sealift.exit_code import ExitCode
 from sealift_lab import Context, Skip, Value, WrongResultError
 from sealift_lab.experiments.document_004.frames import PING_PONG, STREAM, WAYS
 from sealift_lab.machine.facts import describe
+from sealift_lab.measure.native import native
 from sealift_lab.measure.storage import NotWrittenError, write_json
-from sealift_lab.measure.native import exchange_frames
 
 
 def main() -> int:
@@ -63,7 +63,8 @@ def _ways(arguments: argparse.Namespace) -> Iterator[Mapping[str, Value]]:
 def _exchange(way: str, pattern: str, arguments: argparse.Namespace) -> int:
     """Exchanges half of the frames, and returns how many were compared."""
     context = Context(seed=arguments.seed, folder=Path())
-    arm = exchange_frames(way, pattern, frame_bytes=FRAME_BYTES, batch=1, context=context)
+    work = {"way": way, "pattern": pattern, "frame_bytes": FRAME_BYTES, "batch": 1}
+    arm = native("frames", context, **work)
     done = 0
     while done < arguments.frames // 2:
         done += arm.sample(SAMPLE_S).operations

@@ -5,10 +5,10 @@ from itertools import product
 
 from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003.messages import message_arm
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import MANY_KEYS, sized
-from sealift_lab.measure.native import read_memory
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 
@@ -31,16 +31,14 @@ def _read_cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _read_arm(cell: Cell, _: Context) -> Arm:
-    return read_memory(int(cell["buffer_bytes"]), threads=int(cell["threads"]))
+    return native("read", buffer_bytes=cell["buffer_bytes"], threads=cell["threads"])
 
 
 READ_BYTES = (256 << 20, 1 << 30)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
-        name="aes-gcm-by-size",
-        title="AES-GCM by message size",
-        question="Which device should seal messages of which size?",
+        **texts(__package__, "aes-gcm-by-size"),
         axes=crypto.AXES,
         compare="device",
         cells=_message_cells,
@@ -58,12 +56,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         names=NAMES,
         advice=ADVICE,
         weight=1.5,
-        notes=read_notes(__package__, "aes-gcm-by-size"),
     ),
     Experiment(
-        name="memory-read",
-        title="Reading memory",
-        question="How fast can anything that reads from memory be on this machine?",
+        **texts(__package__, "memory-read"),
         axes=(Axis("buffer_bytes", "buffer of all threads, bytes"), Axis("threads", "threads")),
         compare="threads",
         cells=_read_cells,
@@ -72,6 +67,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         charts=(Chart("threads", "buffer_bytes", "MB/s", "Reading memory by threads"),),
         preferred={"buffer_bytes": READ_BYTES[0]},
         weight=0.4,
-        notes=read_notes(__package__, "memory-read"),
     ),
 )

@@ -7,10 +7,10 @@ short, and `WrongResultError` if something is computed wrong while the arm is ch
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sealift.errors import DeviceError, LimitError
 from sealift_lab import _lab
@@ -61,126 +61,19 @@ def gcm(
     several small ones, up to 256 messages or 128 KiB: other ones each time, until all had their
     turn. Their outputs are overwritten before the clock starts.
     """
-    return _make(
-        lambda: _lab.Arm.gcm(
-            with_ipp(device),
-            **workload.columns(),
-            keys=workload.regime.keys.value,
-            sessions=workload.regime.sessions,
-            batch=batch,
-            threads=threads,
-            seed=context.seed,
-        ),
-        gcm_bytes(workload, threads=threads, batch=batch),
-    )
+    check_memory(gcm_bytes(workload, threads=threads, batch=batch))
+    regime = {"keys": workload.regime.keys.value, "sessions": workload.regime.sessions}
+    work = {**workload.columns(), **regime, "batch": batch, "threads": threads}
+    return native("gcm", context, device=with_ipp(device), **work)
 
 
-def primitive(name: str, message_bytes: int, *, threads: int, context: Context) -> NativeArm:
-    """A hash or a signature scheme by AWS-LC, one message an operation."""
-    # Up to 64 messages a thread, of a mebibyte together when that is more than one.
-    return _make(
-        lambda: _lab.Arm.primitive(name, message_bytes, threads=threads, seed=context.seed),
-        threads * max(message_bytes, 1 << 20),
-    )
-
-
-def read_memory(buffer_bytes: int = 256 << 20, *, threads: int) -> NativeArm:
-    """A loop that reads memory from end to end: the last cache, where that holds the buffer."""
-    return _make(lambda: _lab.Arm.read(buffer_bytes, threads=threads), buffer_bytes)
-
-
-def contended(
-    cipher: str, *, threads: int, text_bytes: int, streamers: int, context: Context, **stream: int
-) -> NativeArm:
-    """AES-128 over texts in memory beside threads that read memory.
-
-    Its report counts what these read, and what as many threads in all read before, doing nothing
-    else: one over the other is the share that was reached.
-    """
-    request = {"cipher": cipher, "threads": threads, "text_bytes": text_bytes, **stream}
-    # The texts and ciphertexts, and a chunk that is compared; or the buffers of the ceiling.
-    texts_bytes = threads * (2 * text_bytes + (1 << 20)) + streamers * stream["stream_bytes"]
-    ceiling_bytes = (threads + streamers) * stream["stream_bytes"] if streamers else 0
-    request |= {"streamers": streamers, "seed": context.seed}
-    return _make(lambda: _lab.Arm.contended(request), max(texts_bytes, ceiling_bytes))
-
-
-def copy(request: Mapping[str, object]) -> NativeArm:
-    """A function that copies, reads or writes; what `request` leaves out is as in `COPY`."""
-    whole = {**COPY, **request}
-    size_bytes, threads = int(str(whole["bytes"])), int(str(whole["threads"]))
-    is_cold, is_shared = whole["state"] != "hot", whole["buffers"] == "shared"
-    needed_bytes = _copy_bytes(size_bytes, threads, is_cold=is_cold, is_shared=is_shared)
-    return _make(lambda: _lab.Arm.copy(whole), needed_bytes)
-
-
-def published_copy(
-    function: int, size_bytes: int, *, before: Sequence[int], runs: int, threads: int, seed: int
-) -> NativeArm:
-    """The published tool's way of measuring a copy."""
-    return _make(
-        lambda: _lab.Arm.published_copy(
-            function, size_bytes, before=before, runs=runs, threads=threads, seed=seed
-        ),
-        2 * size_bytes,
-    )
-
-
-def exchange_frames(
-    way: str, pattern: str, *, frame_bytes: int, batch: int, context: Context
-) -> NativeArm:
-    """Frames exchanged with another process, which is started for it and ended with it."""
-    # Regions, texts and patterns of both: half a mebibyte of frames each way, or four hands of
-    # them, beside an interpreter with the engine.
-    hands_bytes = 4 * frame_bytes * batch
-    far = [sys.executable, "-P", "-c", FAR_PROCESS]
-    return _make(
-        lambda: _lab.Arm.frames(
-            way, pattern, frame_bytes=frame_bytes, batch=batch, seed=context.seed, far=far
-        ),
-        (32 << 20) + 2 * (max(1 << 19, hands_bytes) + hands_bytes),
-    )
-
-
-def offload(cipher: str, way: str, *, context: Context, **counts: int) -> NativeArm:
-    """Clients that hand batches over to worker threads on cores of their own, as to cards."""
-    # Texts of clients, what must come of them, and results.
-    message_bytes = 4 * (counts["message_bytes"] + BYTES_BESIDE_TEXT)
-    request = {"cipher": cipher, "way": way, "seed": context.seed, **counts}
-    needed_bytes = counts["threads"] * counts["batch"] * message_bytes
-    return _make(lambda: _lab.Arm.offload(request), needed_bytes)
-
-
-def gpu(
-    device: str, *, grid: tuple[int, int] | None, context: Context, **request: str | int
-) -> NativeArm:
-    """Messages in a GPU's memory that are worked again and again.
-
-    AES-128, sealing, tables and a key for each message unless `request` says otherwise. All output
-    is compared with this processor's kernels before the first sample and after each; of more than
-    64 MiB then some megabytes, others each time.
-    """
-    # On the host: inputs, outputs, and what must come out; key, nonce and tags twice.
-    needed_bytes = int(request["messages"]) * (3 * int(request["message_bytes"]) + 400)
-    whole = {**GPU_WORK, "device": device, "grid": grid, "seed": context.seed, **request}
-    return _make(lambda: _lab.Arm.gpu(whole), needed_bytes)
-
-
-def gpu_types(device: str, of: str, *, grid: tuple[int, int]) -> NativeArm:
-    """Products of small matrices of a data type, in each thread of a GPU."""
-    return _make(lambda: _lab.Arm.gpu_types({"device": device, "of": of, "grid": grid}))
-
-
-def gpu_units(device: str, of: str, *, rounds: int) -> NativeArm:
-    """Chains of one instruction in all of an NVIDIA GPU, each so many rounds long."""
-    return _make(lambda: _lab.Arm.gpu_units({"device": device, "of": of, "rounds": rounds}))
-
-
-def gpu_copies(device: str, direction: str, *, size_bytes: int) -> NativeArm:
-    """Copies between pinned memory of this machine and a GPU."""
-    # Both directions have memory of their own.
-    asked = {"device": device, "direction": direction, "size_bytes": size_bytes}
-    return _make(lambda: _lab.Arm.gpu_copies(asked), 2 * size_bytes)
+def native(kind: str, context: Context | None = None, /, **request: Any) -> NativeArm:
+    """An arm by a constructor of `_lab.Arm`; what the request leaves out is as in `USUAL`."""
+    whole = {**USUAL.get(kind, {}), **({"seed": context.seed} if context else {}), **request}
+    make = getattr(_lab.Arm, kind)
+    if kind in NEEDED_BYTES:
+        check_memory(NEEDED_BYTES[kind](whole))
+    return NativeArm(_native(lambda: make(**whole) if kind in BY_KEYWORDS else make(whole)))
 
 
 def multiprocessors(device: str) -> int:
@@ -257,29 +150,41 @@ def find_ipp() -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _copy_bytes(size_bytes: int, threads: int, *, is_cold: bool, is_shared: bool) -> int:
+def _contended_bytes(of: Mapping[str, Any]) -> int:
+    """The texts and ciphertexts, and a chunk that is compared; or the buffers of the ceiling."""
+    threads, streamers, stream_bytes = of["threads"], of["streamers"], of["stream_bytes"]
+    texts_bytes = threads * (2 * of["text_bytes"] + (1 << 20)) + streamers * stream_bytes
+    return max(texts_bytes, (threads + streamers) * stream_bytes if streamers else 0)
+
+
+def _copy_bytes(of: Mapping[str, Any]) -> int:
     """Sources and destinations of a copy, where no other arm has them already.
 
     Cold copies go to memory that none of the last ones went to. Places begin at lines, are a power
     of two, lie in a power of two of bytes, and have two pages for an offset.
     """
     # What is out of range is refused with what would be right when the arm is made.
+    size_bytes, threads = int(of["bytes"]), int(of["threads"])
     places, stride = 1, max(1, -(-size_bytes // LINE_BYTES)) * LINE_BYTES
-    if is_cold:
+    if of["state"] != "hot":
         spread = max(COLD_BYTES // max(1, threads), COLD_BYTES_A_THREAD)
         places = _power_of_two(max(2, spread // stride))
     side = _power_of_two((places - 1) * stride + size_bytes) + 8_192
-    return 2 * (1 if is_shared else threads) * side
+    return 2 * (1 if of["buffers"] == "shared" else threads) * side
+
+
+def _frames_bytes(of: Mapping[str, Any]) -> int:
+    """Regions, texts and patterns of both processes, beside an interpreter with the engine.
+
+    Half a mebibyte of frames each way, or four hands of them.
+    """
+    hands_bytes: int = 4 * of["frame_bytes"] * of["batch"]
+    return (32 << 20) + 2 * (max(1 << 19, hands_bytes) + hands_bytes)
 
 
 def _power_of_two(number: int) -> int:
     """The least that is not below."""
     return 1 << (number - 1).bit_length()
-
-
-def _make(make: Callable[[], _lab.Arm], needed_bytes: int = 0) -> NativeArm:
-    check_memory(needed_bytes)
-    return NativeArm(_native(make))
 
 
 def _native(call: Callable[[], T]) -> T:
@@ -291,22 +196,35 @@ def _native(call: Callable[[], T]) -> T:
         raise WrongResultError(str(error)) from error
 
 
-GPU_WORK = {"operation": "seal", "keys": "own keys", "key_bits": 128, "s_box": "tables"}
-COPY: Mapping[str, object] = {
-    "operation": "copy",
-    "threads": 1,
-    "source": "heap",
-    "target": "heap",
-    "state": "hot",
-    "buffers": "private",
-    "offset": 0,
-    "beside": "nothing",
-    "content": "seeded",
-    "folder": Path("/tmp"),
-    "region": None,
-}
-# Imports the extension alone, so that many arms start quickly.
+# Each imports the extension alone, so that many arms start quickly.
 FAR_PROCESS = "from sealift_lab._lab import answer_frames; answer_frames()"
+USUAL: Mapping[str, Mapping[str, Any]] = {
+    "copy": {
+        "operation": "copy", "threads": 1, "source": "heap", "target": "heap", "state": "hot",
+        "buffers": "private", "offset": 0, "beside": "nothing", "content": "seeded",
+        "folder": Path("/tmp"), "region": None,
+    },
+    "frames": {"far": [sys.executable, "-P", "-c", FAR_PROCESS]},
+    "gpu": {"operation": "seal", "keys": "own keys", "key_bits": 128, "s_box": "tables"},
+}  # fmt: skip
+BY_KEYWORDS = ("frames", "gcm", "primitive", "published_copy", "read")
+NEEDED_BYTES: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
+    "contended": _contended_bytes,
+    "copy": _copy_bytes,
+    "frames": _frames_bytes,
+    # On the host: inputs, outputs, and what must come out; key, nonce and tags twice.
+    "gpu": lambda of: of["messages"] * (3 * of["message_bytes"] + 400),
+    # Both directions have memory of their own.
+    "gpu_copies": lambda of: 2 * of["size_bytes"],
+    # Texts of clients, what must come of them, and results.
+    "offload": lambda of: (
+        4 * of["threads"] * of["batch"] * (of["message_bytes"] + BYTES_BESIDE_TEXT)
+    ),
+    # Up to 64 messages a thread, of a mebibyte together when that is more than one.
+    "primitive": lambda of: of["threads"] * max(of["message_bytes"], 1 << 20),
+    "published_copy": lambda of: 2 * of["bytes"],
+    "read": lambda of: of["buffer_bytes"],
+}
 IPP_LIBRARY = "libippcp.so.13"
 # The driver, alone or wrapped, without a setting.
 BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

@@ -11,15 +11,8 @@ import pytest
 
 from sealift import UnknownDeviceError
 from sealift_lab import _lab
-from sealift_lab.measure import native
-from sealift_lab.measure.native import (
-    NativeArm,
-    find_ipp,
-    gcm,
-    primitive,
-    read_memory,
-    with_ipp,
-)
+from sealift_lab.measure import native as module
+from sealift_lab.measure.native import NativeArm, find_ipp, gcm, native, with_ipp
 from sealift_lab.model.arm import Context, Sample, Skip, WrongResultError
 from sealift_lab.model.workload import (
     FRESH_KEYS,
@@ -85,14 +78,9 @@ def test_a_report_has_the_role_and_what_the_arm_was_checked_against(
 def test_a_device_that_is_none_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(UnknownDeviceError, match=r'did you mean "table"\?'):
         small("tabel")
+    work = of_size(40, ONE_KEY, SEAL_ONLY, messages=4)
     with pytest.raises(ValueError, match="batch of 0: right would be 1 or more"):
-        gcm(
-            "library",
-            of_size(40, ONE_KEY, SEAL_ONLY, messages=4),
-            threads=1,
-            batch=0,
-            context=CONTEXT,
-        )
+        gcm("library", work, threads=1, batch=0, context=CONTEXT)
 
 
 def test_a_device_that_is_absent_or_refuses_is_skipped_with_its_reason() -> None:
@@ -111,7 +99,7 @@ def test_intels_library_is_named_where_its_package_is_installed(
         f"slowed:percent=5(ipp:lib={path})" if path else "slowed:percent=5(ipp)"
     )
     assert with_ipp("ipp:lib=/x") == "ipp:lib=/x"
-    monkeypatch.setattr(native, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
+    monkeypatch.setattr(module, "find_ipp", lambda: Path("/a (b), c/libippcp.so.13"))
     with pytest.raises(Skip, match=r"can't name /a \(b\), c/libippcp.so.13 because of its \( \) ,"):
         small("ipp")
 
@@ -125,7 +113,7 @@ def test_a_wrong_result_is_the_labs_own_error(monkeypatch: pytest.MonkeyPatch) -
         WrongResultError=_lab.WrongResultError,
         NotMeasurableError=_lab.NotMeasurableError,
     )
-    monkeypatch.setattr(native, "_lab", fake)
+    monkeypatch.setattr(module, "_lab", fake)
     with pytest.raises(WrongResultError, match="byte 3 differs"):
         small("library")
     with pytest.raises(WrongResultError, match="byte 3 differs"):
@@ -134,7 +122,7 @@ def test_a_wrong_result_is_the_labs_own_error(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", _lab.primitives())
 def test_every_primitive_is_measured_on_messages_of_its_length(name: str) -> None:
-    arm = primitive(name, 128, threads=1, context=CONTEXT)
+    arm = native("primitive", CONTEXT, name=name, message_bytes=128, threads=1)
     sample = arm.sample(0.002)
     assert sample.bytes == 128 * sample.operations
     facts = arm.report()
@@ -144,28 +132,24 @@ def test_every_primitive_is_measured_on_messages_of_its_length(name: str) -> Non
 
 
 def test_memory_is_read_and_its_sums_are_checked() -> None:
-    arm = read_memory(1 << 20, threads=2)
+    arm = native("read", buffer_bytes=1 << 20, threads=2)
     before = int(arm.report()["sums_checked"])
     sample = arm.sample(0.005)
     assert sample.bytes == 65_536 * sample.operations
     assert int(arm.report()["sums_checked"]) - before == sample.operations
 
 
+LARGE = of_size(2**36 - 32, ONE_KEY, SEAL_ONLY, messages=1_024)
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: gcm(
-            "library",
-            of_size(2**36 - 32, ONE_KEY, SEAL_ONLY, messages=1_024),
-            threads=1,
-            batch=1,
-            context=CONTEXT,
-        ),
-        lambda: primitive("sha-256", 2**30, threads=1_000, context=CONTEXT),
-        lambda: read_memory(2**45, threads=1),
-        lambda: native.copy({"function": "glibc", "bytes": 2**44}),
+        lambda: gcm("library", LARGE, threads=1, batch=1, context=CONTEXT),
+        lambda: native("primitive", CONTEXT, name="sha-256", message_bytes=2**30, threads=1_000),
+        lambda: native("read", buffer_bytes=2**45, threads=1),
+        lambda: native("copy", CONTEXT, function="glibc", bytes=2**44),
     ],
-    ids=["gcm", "primitive", "read_memory", "copy"],
 )
 def test_more_than_memory_holds_is_skipped_before_anything_is_made(
     make: Callable[[], NativeArm],

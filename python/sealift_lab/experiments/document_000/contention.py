@@ -5,7 +5,7 @@ from functools import partial
 
 from sealift_lab.experiments.document_000 import dpu, projection
 from sealift_lab.experiments.notes import read_notes
-from sealift_lab.measure.native import contended
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
 from sealift_lab.model.published import Kind, Published, Rate, Scaled, Time, Times, table_row
@@ -35,14 +35,15 @@ def _thread_counts(scope: Scope) -> Sequence[int]:
 def _arm(cell: Cell, context: Context, text_bytes: int = 256 << 20) -> Arm:
     """By default each thread has more text, in and out, than caches hold."""
     percent = int(cell["streams_percent"])
-    return contended(
-        CIPHERS[str(cell["cipher"])],
+    return native(
+        "contended",
+        context,
+        cipher=CIPHERS[str(cell["cipher"])],
         threads=int(cell["threads"]),
         text_bytes=text_bytes,
         streamers=int(cell["other_cores"]) if percent else 0,
         share_percent=percent or 100,
         stream_bytes=text_bytes,
-        context=context,
     )
 
 

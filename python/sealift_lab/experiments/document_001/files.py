@@ -6,7 +6,7 @@ from itertools import product
 
 from sealift_lab.experiments.document_001 import conditions
 from sealift_lab.experiments.notes import read_notes
-from sealift_lab.measure.native import copy
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.published import Figure, Kind, Published, Sum, Times, table_row
@@ -204,16 +204,15 @@ def _mapping_cells(scope: Scope) -> Iterator[Cell]:
 
 def _copy_arm(cell: Cell, context: Context) -> Arm:
     direction = str(cell["direction"])
-    return copy(
-        {
-            "function": FUNCTIONS[direction][str(cell["way"])],
-            "source" if direction == "read" else "target": "file",
-            "bytes": cell["size_bytes"],
-            "threads": cell["threads"],
-            "state": cell["state"],
-            "seed": context.seed,
-            "folder": context.folder,
-        }
+    return native(
+        "copy",
+        context,
+        **{"source" if direction == "read" else "target": "file"},
+        function=FUNCTIONS[direction][str(cell["way"])],
+        bytes=cell["size_bytes"],
+        threads=cell["threads"],
+        state=cell["state"],
+        folder=context.folder,
     )
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, SIZE, THREADS, Spot, curves
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, with_load
-from sealift_lab.measure.native import offload
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value
 from sealift_lab.model.experiment import Axis, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, Scaled, table
@@ -70,14 +70,15 @@ def _arm(cell: Cell, context: Context) -> Arm:
             f"{spot.threads} threads with {batch} times {spot.buffer_bytes:,} B each: by 3DES a "
             "round of that takes longer than a sample may"
         )
-    arm = offload(
-        cipher,
-        str(cell["way"]),
+    arm = native(
+        "offload",
+        context,
+        cipher=cipher,
+        way=cell["way"],
         threads=spot.threads,
         devices=int(cell["devices"]),
         message_bytes=spot.buffer_bytes,
         batch=batch,
-        context=context,
     )
     return _CountingArm(arm)
 
@@ -124,11 +125,8 @@ FIGURES: tuple[tuple[str, str, Cell], ...] = (
 )
 
 EXPERIMENT = Experiment(
-    name="cores-as-cards",
+    **texts(__package__, "cores-as-cards"),
     id="002-R1",
-    title="Cores as cards: the tables of document 002, measured here",
-    question="How much do threads, buffers and batches gain where work is handed over and cards "
-    "are cores, and what does waiting for it cost?",
     axes=(
         Axis("cipher", "cipher"),
         THREADS,
@@ -151,5 +149,4 @@ EXPERIMENT = Experiment(
     preferred={"cipher": TDES, "threads": 1, "buffer_bytes": 16, "batch": 1},
     names={SLEEPING: "clients sleep", POLLING: "clients poll", OWN: "nothing is handed over"},
     weight=2.0,
-    notes=read_notes(__package__, "cores"),
 )

@@ -10,7 +10,7 @@ from functools import partial
 
 from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003 import messages, tables
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import (
     AXES,
     LOAD,
@@ -23,7 +23,7 @@ from sealift_lab.measure.crypto import (
     sized,
     with_load,
 )
-from sealift_lab.measure.native import primitive
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Scaled, Times
@@ -171,7 +171,8 @@ def _primitive_arm(cell: Cell, context: Context) -> Arm:
         work = sized(size_bytes, ONE_KEY, key_bits=KEY_BITS[name])
         (crypto_cell,) = crypto_cells([work], devices=["library"], threads=[threads])
         return crypto_arm(crypto_cell, context)
-    return primitive(OTHERS[name], size_bytes, threads=threads, context=context)
+    of = {"name": OTHERS[name], "message_bytes": size_bytes, "threads": threads}
+    return native("primitive", context, **of)
 
 
 def _published_primitives(results: Results) -> Iterator[Published]:
@@ -214,10 +215,8 @@ _on_cores = partial(
 )
 
 BY_THREADS = _on_cores(
-    name="aes-gcm-by-threads",
+    **texts(__package__, "aes-gcm-by-threads"),
     id="003-F5",
-    title="AES-GCM by CPU threads",
-    question="How far does AES-GCM scale with threads, and what do more threads than cores cost?",
     cells=_cells_by_threads,
     published=lambda results: [*_published_by_threads(results)],
     charts=(
@@ -226,40 +225,30 @@ BY_THREADS = _on_cores(
         messages.thread_chart("Messages a second by CPU threads", messages.LOGGED, "operations/s"),
     ),
     weight=1.5,
-    notes=read_notes(__package__, "aes-gcm-by-threads"),
 )
 VENDOR_LIBRARY = _on_cores(
-    name="vendor-library",
+    **texts(__package__, "vendor-library"),
     id="003-F6",
-    title="AES-GCM with and without a vendor's library",
-    question="How much does a processor vendor's library gain over ordinary table code, and how "
-    "much do today's libraries and Sealift's kernels?",
     cells=_cells_of_libraries,
     published=lambda results: [*_published_libraries(results)],
     charts=(
         messages.thread_chart("With and without a vendor's library", messages.STATED),
         messages.thread_chart("With and without a vendor's library", messages.LOGGED),
     ),
-    notes=read_notes(__package__, "vendor-library"),
 )
 INSTRUCTION_SETS = _on_cores(
-    name="instruction-sets",
+    **texts(__package__, "instruction-sets"),
     id="003-T4",
-    title="AES-GCM by instruction set, beside CPU generations",
-    question="The document compared three CPUs. How much do the instructions alone gain, on one?",
     cells=_cells_of_sets,
     published=lambda results: [*_published_sets(results)],
     charts=tuple(
         Chart("device", "workload", "MB/s", f"{BESIDE}: {threads}", "", where, log_y=True)
         for threads, where in (("1 thread", {"threads": 1}), ("a thread a core", A_THREAD_A_CORE))
     ),
-    notes=read_notes(__package__, "instruction-sets"),
 )
 PREMISE = Experiment(
-    name="premise",
+    **texts(__package__, "premise"),
     id="003-P0",
-    title="Cost of a message by primitive",
-    question="Is AES-GCM the cheapest way to protect a message among the algorithms of DLMS/COSEM?",
     axes=(
         Axis("primitive", "primitive"),
         Axis("message_bytes", "message, bytes"),
@@ -271,5 +260,4 @@ PREMISE = Experiment(
     published=lambda results: [*_published_primitives(results)],
     charts=(Chart("primitive", "threads", "time", "Cost of a message of 128 bytes", log_y=True),),
     weight=0.5,
-    notes=read_notes(__package__, "premise"),
 )

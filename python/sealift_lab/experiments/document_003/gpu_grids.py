@@ -14,8 +14,8 @@ from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, OURS, PROCESSOR
 from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, Gpu, Grid
-from sealift_lab.experiments.notes import read_notes
-from sealift_lab.measure.native import gpu_types
+from sealift_lab.experiments.notes import texts
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
@@ -205,7 +205,8 @@ def _cells_by_type(scope: Scope) -> Iterator[Cell]:
 
 def _types_arm(cell: Cell, _: Context) -> Arm:
     grid = int(cell["thread_blocks"]), int(cell["threads_per_block"])
-    return gpu_types(cells.device_spec(str(cell["device"])), str(cell["type"]), grid=grid)
+    device = cells.device_spec(str(cell["device"]))
+    return native("gpu_types", device=device, of=cell["type"], grid=grid)
 
 
 def _lines_by_type(_: Results) -> Iterator[Line]:
@@ -247,11 +248,8 @@ WAYS = (PUBLISHED, PUBLISHED_ONCE, OUR_WAY)
 _by_grid = partial(cells.gpu_experiment, axes=cells.AXES, compare="mode")
 
 THREADS_PER_BLOCK = _by_grid(
-    name="gpu-threads-per-block",
+    **texts(__package__, "gpu-threads-per-block"),
     id="003-F7",
-    title="GPU throughput by threads per block",
-    question="Does the throughput of one block grow with its threads up to 128, as in the "
-    "document, and what remains of it where each message is worked once and its result is kept?",
     cells=_cells(one_block, *WAYS),
     published=_breaks(
         "f7-break",
@@ -268,14 +266,10 @@ THREADS_PER_BLOCK = _by_grid(
         cells.published_line(PUBLISHED_GPU, ONE_THREAD, {"threads_per_block": 1}),
     ],
     weight=0.6,
-    notes=read_notes(__package__, "gpu-threads-per-block", "gpu-model"),
 )
 BLOCKS = _by_grid(
-    name="gpu-blocks",
+    **texts(__package__, "gpu-blocks"),
     id="003-F8",
-    title="GPU throughput by thread blocks",
-    question="Does throughput grow with thread blocks up to the number of multiprocessors, as in "
-    "the document up to 36, and what is left of it with copies there and back?",
     cells=_cells(rounds, *WAYS, COPYING),
     published=_breaks(
         "f8-break",
@@ -295,14 +289,10 @@ BLOCKS = _by_grid(
         ),
     ],
     weight=0.6,
-    notes=read_notes(__package__, "gpu-blocks", "gpu-model"),
 )
 GRIDS = _by_grid(
-    name="gpu-grid",
+    **texts(__package__, "gpu-grid"),
     id="003-T3",
-    title="Grids of blocks and threads at and over a GPU's maximum",
-    question="How does throughput change with more threads than a GPU has cores, and does the "
-    "document's fall beyond 9,216 threads remain where threads keep no tables of their own?",
     cells=_cells(document_grids, *WAYS),
     published=lambda results: [*_published_grids(results)],
     charts=cells.code_charts("thread_blocks", "Grids", panels="threads_per_block"),
@@ -310,14 +300,10 @@ GRIDS = _by_grid(
         *_limits(document_grids, "thread_blocks", "threads_per_block", gpus=[DOCUMENT_GPU])
     ],
     weight=0.4,
-    notes=read_notes(__package__, "gpu-grid", "gpu-model"),
 )
 GENERATIONS = _by_grid(
-    name="gpu-generations",
+    **texts(__package__, "gpu-generations"),
     id="003-T5",
-    title="GPU generations",
-    question="How much does a generation add for each multiprocessor, and where would today's GPUs "
-    "stand?",
     compare="device",
     cells=_cells(one_and_all, PUBLISHED),
     published=lambda results: [*_published_generations(results)],
@@ -334,13 +320,10 @@ GENERATIONS = _by_grid(
         )
     ],
     weight=0.1,
-    notes=read_notes(__package__, "gpu-generations", "gpu-model"),
 )
 DATA_TYPES = cells.gpu_experiment(
-    name="gpu-data-types",
+    **texts(__package__, "gpu-data-types"),
     id="003-F4",
-    title="Data types on the GPU",
-    question="What do wider integers, floating-point numbers, and a double literal cost?",
     axes=(cells.DEVICE, cells.BLOCKS, cells.THREADS, Axis("type", "data type")),
     compare="type",
     cells=_cells_by_type,
@@ -352,5 +335,4 @@ DATA_TYPES = cells.gpu_experiment(
     ),
     lines=lambda results: [*_lines_by_type(results)],
     weight=0.3,
-    notes=read_notes(__package__, "gpu-data-types", "gpu-model"),
 )

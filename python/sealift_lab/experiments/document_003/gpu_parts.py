@@ -16,9 +16,9 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     long_limit,
     message_limit,
 )
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import MANY_KEYS, REGIMES
-from sealift_lab.measure.native import gcm, gpu, gpu_copies, gpu_units
+from sealift_lab.measure.native import gcm, native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.results import Origin, Results
@@ -31,7 +31,8 @@ def _cells_of_rates(scope: Scope) -> Iterator[Cell]:
 
 
 def _rates_arm(cell: Cell, _: Context) -> Arm:
-    return gpu_units(device_spec(str(cell["device"])), str(cell["instruction"]), rounds=ROUNDS)
+    device = device_spec(str(cell["device"]))
+    return native("gpu_units", device=device, of=cell["instruction"], rounds=ROUNDS)
 
 
 def _cells_of_copies(scope: Scope) -> Iterator[Cell]:
@@ -41,8 +42,8 @@ def _cells_of_copies(scope: Scope) -> Iterator[Cell]:
 
 
 def _copies_arm(cell: Cell, _: Context) -> Arm:
-    size_bytes, direction = int(cell["copy_bytes"]), str(cell["direction"])
-    return gpu_copies(device_spec(str(cell["device"])), direction, size_bytes=size_bytes)
+    of = {"direction": cell["direction"], "size_bytes": cell["copy_bytes"]}
+    return native("gpu_copies", device=device_spec(str(cell["device"])), **of)
 
 
 def _cells_of_messages(scope: Scope) -> Iterator[Cell]:
@@ -58,8 +59,10 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
     device, message_bytes = str(cell["device"]), int(cell["message_bytes"])
     operation, keys = str(cell["work"]).split(", ")
     every_bytes = FEW_BYTES if device == PROCESSOR else MANY_BYTES
-    return gpu(
-        device_spec(device),
+    return native(
+        "gpu",
+        context,
+        device=device_spec(device),
         code=cells.OURS,
         mode=cells.PARTITIONED,
         data=cells.RESIDENT,
@@ -70,7 +73,6 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
         s_box=str(cell["s_box"]),
         messages=max(2, every_bytes // message_bytes),
         message_bytes=message_bytes,
-        context=context,
     )
 
 
@@ -126,9 +128,7 @@ HOST_BYTES = (SHORT, 16 << 10, 1 << 20)
 HOST_MANY_BYTES, HOST_FEW_BYTES = 64 << 20, 128 << 10
 
 RATES = cells.gpu_experiment(
-    name="gpu-rates",
-    title="Rates of a GPU's instructions",
-    question="How many lanes does each kind of instruction serve in a second?",
+    **texts(__package__, "gpu-rates"),
     axes=(cells.DEVICE, Axis("instruction", "instruction")),
     compare="instruction",
     cells=_cells_of_rates,
@@ -136,12 +136,9 @@ RATES = cells.gpu_experiment(
     operation="instruction of a lane",
     charts=(Chart("instruction", "device", "operations/s", "Instructions of a lane", log_y=True),),
     weight=0.05,
-    notes=read_notes(__package__, "gpu-rates"),
 )
 COPYING = cells.gpu_experiment(
-    name="gpu-copies",
-    title="Copies between host and GPU",
-    question="How fast are copies to the GPU and back, one way and both ways at once?",
+    **texts(__package__, "gpu-copies"),
     axes=(cells.DEVICE, Axis("copy_bytes", "bytes of a copy"), Axis("direction", "direction")),
     compare="direction",
     cells=_cells_of_copies,
@@ -149,13 +146,9 @@ COPYING = cells.gpu_experiment(
     operation="copy",
     charts=(Chart("copy_bytes", "direction", "MB/s", "Copies by size", log_x=True),),
     weight=0.1,
-    notes=read_notes(__package__, "gpu-copies"),
 )
 MESSAGES = cells.gpu_experiment(
-    name="gpu-messages",
-    title="AES-GCM in a GPU's memory",
-    question="How fast does a GPU seal, open and encrypt messages in its memory, and what does it "
-    "cost to look nothing up in tables?",
+    **texts(__package__, "gpu-messages"),
     axes=(
         cells.DEVICE,
         Axis("work", "what is done"),
@@ -176,18 +169,14 @@ MESSAGES = cells.gpu_experiment(
     ),
     lines=lambda results: [*_lines_of_messages(results)],
     weight=0.15,
-    notes=read_notes(__package__, "gpu-messages"),
 )
 HOST = cells.gpu_experiment(
-    name="gpu-host-to-host",
-    title="AES-GCM from host memory and back",
-    question="How fast is a GPU where messages come from this machine's memory and go back there?",
+    **texts(__package__, "gpu-host-to-host"),
     axes=(cells.DEVICE, cells.MESSAGE, Axis("keys", "keys")),
     compare="keys",
     cells=_cells_of_host,
     arm=_host_arm,
     charts=(Chart("message_bytes", "keys", "MB/s", "Sealing by message size", log_x=True),),
     weight=0.1,
-    notes=read_notes(__package__, "gpu-host-to-host"),
 )
 EXPERIMENTS = (RATES, COPYING, MESSAGES, HOST)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from sealift_lab.measure.native import copy, published_copy
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Skip, Value
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.published import Kind, Published, Rate, table
@@ -55,16 +55,15 @@ def copy_arm(cell: Cell, context: Context) -> Arm:
         region = Path(path), int(offset), int(length)
     # `calibrated, cold` has the state in the way.
     state = way.removeprefix(CALIBRATED).removeprefix(", ")
-    return copy(
-        {
-            **({"state": state} if state else {}),
-            **{name: cell[name] for name in AXES_OF_ARMS if name in cell},
-            "bytes": cell["size_bytes"],
-            "target": cell.get("memory", "heap"),
-            "seed": context.seed,
-            "folder": context.folder,
-            "region": region,
-        }
+    axes = {name: cell[name] for name in AXES_OF_ARMS if name in cell}
+    return native(
+        "copy",
+        context,
+        **({"state": state} if state else {}) | axes,
+        bytes=cell["size_bytes"],
+        target=cell.get("memory", "heap"),
+        folder=context.folder,
+        region=region,
     )
 
 
@@ -126,13 +125,14 @@ def _published_arm(cell: Cell, context: Context) -> Arm:
         raise Skip(f"the published tool copies by {', '.join(functions)}, each after the others")
     # One thread is a pool of one only where that is wanted.
     has_pool = cell.get("queue", "yes" if threads > 1 else "no") == "yes"
-    return published_copy(
-        functions.index(str(cell["function"])),
-        size_bytes,
+    return native(
+        "published_copy",
+        context,
+        function=functions.index(str(cell["function"])),
+        bytes=size_bytes,
         before=[size for size in SIZES if size < size_bytes],
         runs=int("".join(filter(str.isdigit, str(cell["way"]))) or DEFAULT_RUNS),
         threads=threads if has_pool else 0,
-        seed=context.seed,
     )
 
 

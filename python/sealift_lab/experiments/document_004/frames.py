@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from sealift_lab.experiments.combinations import grid
-from sealift_lab.experiments.notes import read_notes
-from sealift_lab.measure.native import exchange_frames
+from sealift_lab.experiments.notes import texts
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, table_row
@@ -20,13 +20,7 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _arm(cell: Cell, context: Context) -> Arm:
-    return exchange_frames(
-        str(cell["way"]),
-        str(cell["pattern"]),
-        frame_bytes=int(cell["frame_bytes"]),
-        batch=int(cell["batch"]),
-        context=context,
-    )
+    return native("frames", context, **cell)
 
 
 def _published(_: Results) -> Sequence[Published]:
@@ -71,11 +65,8 @@ FRAME_BYTES: Mapping[str, tuple[int, ...]] = {
 }
 
 EXPERIMENT = Experiment(
-    name="frames-between-processes",
+    **texts(__package__, "frames-between-processes"),
     id="004-I",
-    title="Frames between two processes",
-    question="How fast do frames go from one process to another through shared memory, how much "
-    "does sealing them cost there, and how fast are the system's own ways?",
     axes=(
         Axis("pattern", "pattern"),
         Axis("frame_bytes", "frame, bytes"),
@@ -93,5 +84,4 @@ EXPERIMENT = Experiment(
     ),
     preferred={"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES, "batch": 1},
     names=WAYS,
-    notes=read_notes(__package__, "frames-between-processes"),
 )

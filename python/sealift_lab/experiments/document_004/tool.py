@@ -15,7 +15,7 @@ from sealift_lab.experiments.document_004.copies import (
     copy_arm,
 )
 from sealift_lab.measure.loop import lead_in_s
-from sealift_lab.measure.native import copy
+from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Skip
 from sealift_lab.model.results import Estimate, Row
 
@@ -134,20 +134,19 @@ def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> Arm:
         return copy_arm(cell, Context(SEED, folder))
     memory, writes = MEMORIES[number // 2], number % 2 == 0
     is_kept = tool.keeps_region and memory == REGION and not writes
-    return copy(
-        {
-            "function": function,
-            "bytes": size_bytes,
-            "threads": max(1, tool.threads),
-            "source": "heap" if writes else memory,
-            "target": memory if writes else "heap",
-            # A region is one for all threads, as there.
-            "buffers": "shared" if memory == REGION else "private",
-            "content": "found" if is_kept else "counting",
-            "seed": tool.value,
-            "region": tool.region,
-            "folder": folder,
-        }
+    return native(
+        "copy",
+        function=function,
+        bytes=size_bytes,
+        threads=max(1, tool.threads),
+        source="heap" if writes else memory,
+        target=memory if writes else "heap",
+        # A region is one for all threads, as there.
+        buffers="shared" if memory == REGION else "private",
+        content="found" if is_kept else "counting",
+        seed=tool.value,
+        region=tool.region,
+        folder=folder,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sealift_lab import _lab
 from sealift_lab.experiments.document_004 import frames
-from sealift_lab.measure.native import NativeArm, exchange_frames
+from sealift_lab.measure.native import NativeArm, native
 from sealift_lab.model.arm import Context, Skip
 
 CONTEXT = Context(seed=1, folder=Path())
@@ -17,7 +17,8 @@ CONTEXT = Context(seed=1, folder=Path())
 def exchange(way: str, pattern: str, frame_bytes: int = 65_536) -> NativeArm:
     """An arm; a machine that forbids this way skips the test."""
     try:
-        return exchange_frames(way, pattern, frame_bytes=frame_bytes, batch=1, context=CONTEXT)
+        work = {"way": way, "pattern": pattern, "frame_bytes": frame_bytes, "batch": 1}
+        return native("frames", CONTEXT, **work)
     except Skip as reason:
         pytest.skip(f"{way}: {reason}")
 

@@ -18,7 +18,7 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     replicated,
 )
 from sealift_lab.measure.crypto import sized, workload_of
-from sealift_lab.measure.native import gcm, gpu, multiprocessors
+from sealift_lab.measure.native import gcm, multiprocessors, native
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
 from sealift_lab.model.published import Figure, Missing
@@ -89,15 +89,16 @@ def gpu_arm(cell: Cell, context: Context) -> Arm:
         return WaitingArm(_engine_arm(device_spec(name), 1, batch, context))
     grid, mode = grid_of(cell), str(cell.get("mode", PARTITIONED))
     threads = 1 if mode == REPLICATED or grid is None else grid.every
-    return gpu(
-        device_spec(name),
-        code=str(cell["code"]),
+    return native(
+        "gpu",
+        context,
+        device=device_spec(name),
+        code=cell["code"],
         mode=mode,
-        data=str(cell["data"]),
+        data=cell["data"],
         grid=None if grid is None else (grid.blocks, grid.threads),
         messages=int(cell.get("batch", min(MESSAGES_MOST, THREAD_MESSAGES * threads))),
-        message_bytes=int(cell["message_bytes"]),
-        context=context,
+        message_bytes=cell["message_bytes"],
     )
 
 
