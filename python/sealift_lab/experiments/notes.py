@@ -1,7 +1,29 @@
-"""Markdown beside the experiments: in each package a file `notes.md` with sections."""
+"""Texts of experiments: in each package a file `notes.md`, with a section for each experiment."""
 
+import re
 from functools import cache
 from importlib.resources import files
+from typing import TypedDict
+
+
+class Texts(TypedDict):
+    """Of an experiment, as its keyword arguments."""
+
+    name: str
+    title: str
+    question: str
+    notes: str
+
+
+def texts(package: str, name: str) -> Texts:
+    """The section of an experiment: its title, its question quoted, and behind them its notes.
+
+    A line `{NAME}` of the notes stands for another section; `package` is the caller's.
+    """
+    head, _, notes = read_notes(package, name).partition("\n\n")
+    title, *question = (line.lstrip("#> ") for line in head.splitlines())
+    notes = re.sub(r"(?m)^\{(.+)\}$", lambda match: read_notes(package, match[1]), notes)
+    return Texts(name=name, title=title, question=" ".join(question), notes=notes)
 
 
 def read_notes(package: str, *names: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, MBIT_S, Board, Spot
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell, Computed, Context, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.published import Fact, Kind, Missing, Published, table, table_row
@@ -219,11 +219,8 @@ CLAIMS: Mapping[str, CardClaim] = {
 }
 
 EXPERIMENT = boards.simulated_experiment(
-    name="cards-claims",
+    **texts(__package__, "cards-claims"),
     id="002-X1",
-    title="Document 002 on interrupts, bus, memory and kernel time",
-    question="Which of its claims follow from the model that gives its tables, which don't, which "
-    "were put into it, and which can't follow?",
     axes=(CLAIM,),
     compare=CLAIM.name,
     cells=lambda scope: () if scope.quick else ({"claim": row["claim_id"]} for row in rows()),
@@ -231,5 +228,4 @@ EXPERIMENT = boards.simulated_experiment(
     published=lambda _: [_published(row) for row in rows()],
     columns={ABOUT: "about", UNIT: "unit", PRINTED: "published", HERE: "here"},
     estimated_s=0.5,
-    notes=read_notes(__package__, "model"),
 )

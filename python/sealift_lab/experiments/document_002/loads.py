@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import HIFN, MBIT_S, SIZE, THREADS, Spot
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell, Computed, Context, Skip, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.results import Origin
@@ -86,11 +86,8 @@ SWITCHES_OF = {
 }
 
 SWITCHED = boards.simulated_experiment(
-    name="cards-switches",
+    **texts(__package__, "cards-switches"),
     id="002-X2",
-    title="Each part of the model by itself: interrupt line, convoy, three cards, bus and memory",
-    question="How much do the same 32 threads get where one part of the model is off, and does the "
-    "simulation agree with theory where all parts are off that theory doesn't have?",
     axes=(BOARD, THREADS, SIZE, SWITCH),
     compare=SWITCH.name,
     cells=_switch_cells,
@@ -106,7 +103,6 @@ SWITCHED = boards.simulated_experiment(
         "no limit of the bus": "document 002: 38 % of the bus in use",
         "no wait for memory": "document 002: three writes a byte use up what memory takes",
     },
-    notes=read_notes(__package__, "model", "switches"),
 )
 
 
@@ -267,11 +263,8 @@ QUESTIONS: Mapping[str, Question] = {
 }
 
 BEYOND = boards.simulated_experiment(
-    name="cards-beyond",
+    **texts(__package__, "cards-beyond"),
     id="002-Q",
-    title="Four Hifn 7751 with loads they never had: batches, software, other policies",
-    question="What do batches, a cost model, software beside the cards, unequal cards and a card "
-    "that dies half-way make of the same board and the same 32 threads?",
     axes=(SIZE, QUESTION),
     compare=QUESTION.name,
     cells=_question_cells,
@@ -295,7 +288,6 @@ BEYOND = boards.simulated_experiment(
     weight=0.4,
     estimated_s=3.5,
     legend={name: question.title for name, question in QUESTIONS.items()},
-    notes=read_notes(__package__, "model", "questions"),
 )
 
 
@@ -322,11 +314,8 @@ CARD = Axis("card", "card")
 PROJECTION, ALONE_US, LIMIT = "projection, Mbit/s", "a request alone, us", "limited by"
 
 TODAY = Experiment(
-    name="cards-of-today",
+    **texts(__package__, "cards-of-today"),
     id="002-M1",
-    title="A card of today beside those of 2003, by their descriptions",
-    question="How long would each card that comes described with Sealift take for one request, and "
-    "how much would it do with as many in flight as it holds?",
     axes=(SIZE, CARD),
     compare=CARD.name,
     cells=lambda scope: (
@@ -352,5 +341,4 @@ TODAY = Experiment(
     origin=Origin.PROJECTED,
     weight=0.1,
     estimated_s=0.2,
-    notes=read_notes(__package__, "today"),
 )

@@ -6,7 +6,7 @@ from functools import partial
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import ANALYSIS, MBIT_S, SIZE, THREADS, Board, Spot
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell, Computed, Context, Value
 from sealift_lab.model.experiment import Chart, Experiment, Line
 from sealift_lab.model.published import Fact, Kind, Published, table
@@ -22,13 +22,11 @@ class Table:
     second: Board
     second_analysis: str
 
-    def experiment(self, name: str, *, title: str, question: str, estimated_s: float) -> Experiment:
+    def experiment(self, name: str, *, estimated_s: float) -> Experiment:
         """The table as an experiment: every cell is analysed and simulated."""
         return boards.simulated_experiment(
-            name=name,
+            **texts(__package__, name),
             id=self.id,
-            title=title,
-            question=question,
             axes=(THREADS, SIZE),
             compare=THREADS.name,
             # A quick run's answer doesn't depend on it.
@@ -43,7 +41,6 @@ class Table:
             preferred={THREADS.name: 32, SIZE.name: 16_384},
             columns=COLUMNS,
             estimated_s=estimated_s,
-            notes=read_notes(__package__, "model", self.board.card),
         )
 
     def arm(self, cell: Cell, context: Context) -> Computed:
@@ -171,17 +168,5 @@ T1 = Table("002-T1", boards.HIFN, ENDS_FITTED, "analysis fitted on 1 and 32 thre
 AS_RATED = replace(boards.BROADCOM, is_rated=True, writes=boards.COPIES)
 T2 = Table("002-T2", boards.BROADCOM, AS_RATED, "analysis with published constants, Mbit/s")
 
-QUAD_HIFN = T1.experiment(
-    "cards-quad-hifn",
-    title="3DES over a board of four Hifn 7751: published, by analysis, and simulated",
-    question="How well do a shared host, four chips at their rated speed and two fitted numbers "
-    "give the thirty figures of 2003?",
-    estimated_s=2.0,
-)
-FOUR_BROADCOM = T2.experiment(
-    "cards-four-broadcom",
-    title="3DES over four Broadcom 5820: published, by analysis, and simulated",
-    question="With cards nearly four times as fast, is it still their speed that counts, or the "
-    "memory and the host that they share?",
-    estimated_s=0.8,
-)
+QUAD_HIFN = T1.experiment("cards-quad-hifn", estimated_s=2.0)
+FOUR_BROADCOM = T2.experiment("cards-four-broadcom", estimated_s=0.8)

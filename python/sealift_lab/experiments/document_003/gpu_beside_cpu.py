@@ -16,7 +16,7 @@ from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, HOST, OURS, RESIDENT
 from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
@@ -138,10 +138,8 @@ BY_BATCH = "Time a message by messages at once, host to host"
 BY_DEVICE = "All cores, and all of a GPU, data where they are worked"
 
 ONE_EACH = cells.gpu_experiment(
-    name="gpu-core-beside-cpu",
+    **texts(__package__, "gpu-core-beside-cpu"),
     id="003-F9",
-    title="One CPU core beside one thread of a GPU",
-    question="How many times as fast is a core of a processor as one of a GPU?",
     axes=(cells.MESSAGE, cells.DATA, cells.CODE, cells.DEVICE),
     compare="device",
     cells=_core_cells,
@@ -151,14 +149,10 @@ ONE_EACH = cells.gpu_experiment(
     ),
     lines=lambda results: [*_core_lines(results)],
     weight=0.2,
-    notes=read_notes(__package__, "gpu-core-beside-cpu", "gpu-model"),
 )
 ALL_OF_EACH = cells.gpu_experiment(
-    name="gpu-beside-cpu",
+    **texts(__package__, "gpu-beside-cpu"),
     id="003-F10",
-    title="All CPU cores beside all of a GPU",
-    question="How many times as fast is a GPU as all cores, from how many messages at once is it "
-    "worth the copies there and back, and how long does one message alone take?",
     axes=(cells.MESSAGE, cells.DATA, cells.CODE, cells.MODE, UNITS, BATCH, cells.DEVICE),
     compare="device",
     cells=_cells,
@@ -171,5 +165,4 @@ ALL_OF_EACH = cells.gpu_experiment(
     preferred={"data": HOST, "batch": 4_096},
     advice=ADVICE,
     weight=0.8,
-    notes=read_notes(__package__, "gpu-beside-cpu", "gpu-model"),
 )

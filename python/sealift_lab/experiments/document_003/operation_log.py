@@ -21,7 +21,7 @@ from pathlib import Path
 from sealift.errors import DeviceError, LimitError
 from sealift_lab._lab import Engine
 from sealift_lab.experiments.device_names import NAMES
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.storage import write_file
 from sealift_lab.measure.timed import Stopwatch
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError
@@ -344,10 +344,8 @@ LOG_COLUMNS = (
 )
 
 EXPERIMENT = Experiment(
-    name="operation-log",
+    **texts(__package__, "operation-log"),
     id=ID,
-    title="Every operation of the input file, checked and logged",
-    question="Does every device give every result as published, and fail where it must?",
     axes=(Axis("device", "device"),),
     compare="device",
     cells=lambda scope: [{"device": device} for device in scope.devices],
@@ -358,5 +356,4 @@ EXPERIMENT = Experiment(
     ),
     names=NAMES,
     weight=0.5,
-    notes=read_notes(__package__, "operation-log"),
 )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004.copies import COUNT, SIZE, arm_by
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import one_and_all
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Experiment
@@ -72,11 +72,8 @@ EXACT_UNITS = {FIRST: 1, "read, words": 1, "write past the caches": 1, "copy pas
 TRAFFIC_UNITS = {**EXACT_UNITS, OURS: 2}
 
 EXPERIMENT = Experiment(
-    name="memory-ceiling",
+    **texts(__package__, "memory-ceiling"),
     id="004-M",
-    title="The ceiling of memory, measured",
-    question="How much can memory move here, by one thread and by a thread a core, and how close "
-    "to it does a copy come?",
     axes=(SIZE, COUNT, Axis("kernel", "kernel")),
     compare="kernel",
     cells=lambda scope: grid(
@@ -88,5 +85,4 @@ EXPERIMENT = Experiment(
     charts=(Chart("threads", "kernel", "MB/s", "Memory: payload by threads", panels="size_bytes"),),
     preferred={"size_bytes": LENGTHS[1], "threads": 1},
     weight=0.4,
-    notes=read_notes(__package__, "memory-ceiling"),
 )

@@ -16,7 +16,7 @@ from sealift_lab.experiments.document_004.copies import (
     REGION,
     curves,
 )
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
@@ -39,11 +39,8 @@ def _offset_cells(scope: Scope) -> Iterator[Cell]:
 QUICK_BYTES, NONCE_BYTES = 65_536, 12
 
 OFFSETS = _experiment(
-    name="copy-offsets",
+    **texts(__package__, "copy-offsets"),
     id="004-C-offsets",
-    title="Copies by offset",
-    question="Does it matter where the destination of a copy lies, as it does when a nonce stands "
-    "before the payload?",
     axes=(
         copies.SIZE,
         Axis("offset", "destination minus source, modulo 4,096 bytes"),
@@ -57,7 +54,6 @@ OFFSETS = _experiment(
     ),
     preferred={"size_bytes": QUICK_BYTES, "offset": NONCE_BYTES},
     weight=0.25,
-    notes=read_notes(__package__, "copy-offsets"),
 )
 
 
@@ -136,11 +132,8 @@ STORED_BLOCKS = 3
 NOT_STORED = "costs of copies here are not stored for cards"
 
 BY_LENGTH = _experiment(
-    name="copy-by-length",
+    **texts(__package__, "copy-by-length"),
     id="004-C",
-    title="Copies by length",
-    question="Which copy is the fastest at which length, within the caches and from memory, and "
-    "how far is the published way of measuring from that?",
     axes=(copies.MEMORY, copies.SIZE, copies.COUNT, copies.STATE, copies.WAY, copies.FUNCTION),
     compare="function",
     cells=_length_cells,
@@ -156,7 +149,6 @@ BY_LENGTH = _experiment(
         )
     ),
     preferred={"size_bytes": 65_536, **IN_CACHES},
-    notes=read_notes(__package__, "copy-by-length"),
 )
 
 
@@ -193,11 +185,8 @@ THREADINGS: Mapping[str, Cell] = {
 }
 
 BY_THREADS = _experiment(
-    name="copy-by-threads",
+    **texts(__package__, "copy-by-threads"),
     id="004-A",
-    title="Copies by threads",
-    question="How far do copies scale with threads, and how much of the published figures is the "
-    "tool's own pool and its one buffer for all?",
     axes=(
         *(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, LOAD),
         Axis("threading", "buffers and queue of threads"),
@@ -218,13 +207,10 @@ BY_THREADS = _experiment(
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
     weight=1.2,
-    notes=read_notes(__package__, "copy-by-threads"),
 )
 BY_FUNCTION = _experiment(
-    name="copy-by-function",
+    **texts(__package__, "copy-by-function"),
     id="004-B",
-    title="Copies by threads and function",
-    question="Which copy gains how much from threads, at the document's two lengths?",
     axes=(
         *(copies.MEMORY, copies.SIZE, copies.COUNT, copies.STATE, copies.BUFFERS),
         LOAD,
@@ -295,11 +281,8 @@ CAUSES: Mapping[str, Cell] = {
 }
 
 WHY_THREADS = Experiment(
-    name="why-threads",
+    **texts(__package__, "why-threads"),
     id="004-T",
-    title="Why threads don't help a copy",
-    question="How much do TLB shootdowns, first touches, small pages, a shared buffer and the "
-    "tool's queue each cost a copy?",
     axes=(copies.SIZE, copies.COUNT, LOAD, Axis("cause", "possible cause of slowness")),
     compare="cause",
     cells=_cause_cells,
@@ -311,7 +294,6 @@ WHY_THREADS = Experiment(
     ),
     preferred={"size_bytes": LENGTHS[1], "threads": 1},
     weight=0.3,
-    notes=read_notes(__package__, "why-threads"),
 )
 
 
@@ -344,11 +326,8 @@ FEW_RUNS, MANY_RUNS = f"{AS_PUBLISHED}, 5 runs", f"{AS_PUBLISHED}, 1000 runs"
 HOT = f"{CALIBRATED}, hot"
 
 EXAMPLE = _experiment(
-    name="copy-example",
+    **texts(__package__, "copy-example"),
     id="004-R1",
-    title="The published example, as published and calibrated",
-    question="How long do the copies of the published example take, and how far from that is the "
-    "published way of measuring them?",
     axes=(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, copies.WAY),
     compare="way",
     cells=lambda scope: grid(
@@ -364,7 +343,6 @@ EXAMPLE = _experiment(
     ),
     preferred={"size_bytes": 65_536, "function": "glibc"},
     weight=0.3,
-    notes=read_notes(__package__, "copy-example"),
 )
 
 
@@ -373,9 +351,7 @@ EXAMPLE = _experiment(
 MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
 
 BY_MEMORY = _experiment(
-    name="copy-by-memory",
-    title="Copies into memory of every kind",
-    question="Does it matter for a copy what kind of memory it writes to?",
+    **texts(__package__, "copy-by-memory"),
     axes=(copies.SIZE, copies.COUNT, copies.STATE, copies.FUNCTION, copies.MEMORY),
     compare="memory",
     cells=lambda scope: grid(
@@ -390,5 +366,4 @@ BY_MEMORY = _experiment(
     ),
     preferred={"size_bytes": 65_536, "state": "hot"},
     weight=0.2,
-    notes=read_notes(__package__, "copy-by-memory"),
 )
