@@ -4,6 +4,7 @@ A number is reproduced within a tenth or contradicted; a claim that one thing is
 has a shape alone. Inputs of the model are no results of it, and neither is what it leaves out.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, MBIT_S, Board, Spot
-from sealift_lab.experiments.notes import texts
+from sealift_lab.experiments.notes import read_notes, texts
 from sealift_lab.model.arm import Cell, Computed, Context, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.published import Fact, Kind, Missing, Published, table, table_row
@@ -24,11 +25,10 @@ At = Callable[..., float]
 
 @dataclass(frozen=True)
 class CardClaim:
-    """How the model relates to a claim.
+    """How the model relates to a claim; the notes say how it is computed, or why it is no result.
 
     Attributes:
         kind: NUMBER or SHAPE for what it gives, GIVEN for its inputs, else BEYOND.
-        note: How it is computed and why it is off; or why it is no result.
         compute: The model's value; None where it gives none.
         what: The ratio, for a SHAPE that is claimed in words alone.
         is_fitted: Whether it is arithmetic on a throughput that constants were fitted to; so are
@@ -36,7 +36,6 @@ class CardClaim:
     """
 
     kind: Kind
-    note: str
     compute: Callable[[At], float] | None = None
     what: str = ""
     is_fitted: bool = False
@@ -84,7 +83,7 @@ def _simulated(
 
 
 def _published(row: Mapping[str, str]) -> Published:
-    claim = CLAIMS[row["claim_id"]]
+    claim, note = CLAIMS[row["claim_id"]], NOTES[row["claim_id"]]
     what = f"{row['quantity']}, {row['condition']}" if row["condition"] else row["quantity"]
     is_ratio = claim.compute is not None and not row["value"]
     return Published(
@@ -94,8 +93,8 @@ def _published(row: Mapping[str, str]) -> Published:
         unit="x" if is_ratio else row["unit"] or IN_WORDS,
         source=f"{row['source']}: {row['as_printed']}",
         kind=claim.kind,
-        here=Fact({CLAIM.name: row["claim_id"]}, HERE) if claim.compute else Missing(claim.note),
-        note=claim.note if claim.compute else "",
+        here=Fact({CLAIM.name: row["claim_id"]}, HERE) if claim.compute else Missing(note),
+        note=note if claim.compute else "",
         origin=Origin.SIMULATED,
         is_fitted=claim.is_fitted,
     )
@@ -117,10 +116,6 @@ def _over_usual(at: At, figure: str = MBIT_S, **changes: Any) -> float:
     return at(BROADCOM, LARGE, figure, **changes) / at(BROADCOM, LARGE, figure)
 
 
-_given, _beyond = partial(CardClaim, Kind.GIVEN), partial(CardClaim, Kind.BEYOND)
-_number, _shape = partial(CardClaim, Kind.NUMBER), partial(CardClaim, Kind.SHAPE)
-_fitted = partial(CardClaim, Kind.NUMBER, is_fitted=True)
-
 TABLE = "002-X1-claims"
 CLAIM = Axis("claim", "claim")
 ABOUT, UNIT, PRINTED, HERE = "about", "unit", "published", "here"
@@ -129,93 +124,55 @@ IN_WORDS = "in words"
 THREE_OVER_FOUR = "3x5820-over-4x5820"
 THREADS, MIDDLE, LARGE = 32, 8_192, 16_384
 CLOCKS_HZ = 228
-PEAK = "throughput of the simulation, whose constants were fitted to the table with this peak"
-TWICE = "twice that throughput: each byte crosses the bus two times"
-BUSY = "share of the time that it carries bytes"
-CLOCKS = "interrupts of the machine's clocks are taken as printed"
-WITH_CLOCKS = "with those of two clocks"
-SMALL = (
-    f"of four sizes, {WITH_CLOCKS}; a card chains only requests that wait for it, and none do, "
-    "because the host is busy all the time (without chaining: 002-X2)"
+# In the order of what is computed; of interrupts with those of the machine's two clocks.
+FITTED: Mapping[str, Callable[[At], float]] = {
+    "7751-peak": lambda at: at(HIFN, LARGE),
+    "7751-bus": lambda at: 2 * at(HIFN, LARGE),
+    "7751-bus-util": lambda at: at(HIFN, LARGE, boards.BUS_BUSY),
+    "small-int": lambda at: _interrupts(at, HIFN, 16),
+    "5820-peak": lambda at: at(BROADCOM, LARGE),
+    "5820-bus": lambda at: 2 * at(BROADCOM, LARGE) / 1_000,
+    "5820-bus-util": lambda at: at(BROADCOM, LARGE, boards.BUS_BUSY),
+    "5820-util": lambda at: _percent_of_rated(at, 4),
+    "large-int": lambda at: fmean(_interrupts(at, board, MIDDLE) for board in (HIFN, BROADCOM)),
+    "5820-small-int-low": lambda at: min(_small_interrupts(at)),
+    "5820-small-int-high": lambda at: max(_small_interrupts(at)),
+    "5820-8k-int": lambda at: _interrupts(at, BROADCOM, MIDDLE),
+    "16k-int": lambda at: _interrupts(at, BROADCOM, LARGE),
+    "transfer": lambda at: at(BROADCOM, LARGE),
+}
+NUMBERS: Mapping[str, Callable[[At], float]] = {
+    "kernel-time": lambda at: at(BROADCOM, MIDDLE, boards.HOST_BUSY),
+    "kernel-time-16k": lambda at: at(BROADCOM, LARGE, boards.HOST_BUSY),
+    "3x5820": lambda at: at(BROADCOM, LARGE, cards=3),
+    "3x5820-util": lambda at: _percent_of_rated(at, 3),
+    "irq-no-gain": lambda at: _over_usual(at, shares_line=False),
+}
+GIVEN = (
+    *("7751-util", "7751-bus-max", "clock-int-a", "clock-int-b", "5820-bus-max", "5820-rated"),
+    *("5820-max", "mem-write", "mem-writes", "spl-delay", "shared-irq"),
 )
-NONE_CHAINED = f"B over the four 5820, none of whose requests are chained, {WITH_CLOCKS}"
-KERNEL = (
-    "host time, all of it the kernel's; more than published because closed clients all wait for "
-    "the host or for memory, and nothing else of that machine takes time"
-)
+BEYOND = ("7751-bridge", "user-time-16k", "isa-bus", "slow-slot", "mem-reads")
 CLAIMS: Mapping[str, CardClaim] = {
-    "7751-peak": _fitted(PEAK, lambda at: at(HIFN, LARGE)),
-    "7751-util": _given("the rate of a chip was taken from this sentence: no data sheet is named"),
-    "7751-bus-max": _given("the rate of that bus"),
-    "7751-bus": _fitted(TWICE, lambda at: 2 * at(HIFN, LARGE)),
-    "7751-bus-util": _fitted(BUSY, lambda at: at(HIFN, LARGE, boards.BUS_BUSY)),
-    "7751-bridge": _beyond("two cycles of 33 MHz, 0.06 us, are below what is fitted"),
-    "clock-int-a": _given(CLOCKS),
-    "clock-int-b": _given(CLOCKS),
-    "small-int": _fitted(
-        f"an interrupt for each request of 16 B with 32 threads, {WITH_CLOCKS}; less than "
-        "published because the document counts more than its table has requests, and doesn't say "
-        "in which load",
-        lambda at: _interrupts(at, HIFN, 16),
-    ),
-    "5820-peak": _fitted(PEAK, lambda at: at(BROADCOM, LARGE)),
-    "5820-bus": _fitted(TWICE, lambda at: 2 * at(BROADCOM, LARGE) / 1_000),
-    "5820-bus-max": _given("the rate of that bus"),
-    "5820-bus-util": _fitted(BUSY, lambda at: at(BROADCOM, LARGE, boards.BUS_BUSY)),
-    "5820-rated": _given(
-        "reference of utilisation, and rate of a card in the analysis with published constants; "
-        "the simulation takes a fitted rate"
-    ),
-    "5820-max": _given("four times the rating of a card"),
-    "5820-util": _fitted("of four cards as rated", lambda at: _percent_of_rated(at, 4)),
-    "large-int": _fitted(
-        f"mean of both boards at 8,192 B, {WITH_CLOCKS}; one number can't be near both because "
-        "the slow board works fewer requests",
-        lambda at: fmean(_interrupts(at, board, MIDDLE) for board in (HIFN, BROADCOM)),
-    ),
-    "5820-small-int-low": _fitted(f"least {SMALL}", lambda at: min(_small_interrupts(at))),
-    "5820-small-int-high": _fitted(f"most {SMALL}", lambda at: max(_small_interrupts(at))),
-    "5820-8k-int": _fitted(f"8,192 {NONE_CHAINED}", lambda at: _interrupts(at, BROADCOM, MIDDLE)),
-    "kernel-time": _number(f"8,192 B: {KERNEL}", lambda at: at(BROADCOM, MIDDLE, boards.HOST_BUSY)),
-    "kernel-time-16k": _number(
-        f"16,384 B: {KERNEL}", lambda at: at(BROADCOM, LARGE, boards.HOST_BUSY)
-    ),
-    "user-time-16k": _beyond("clients take no time of their own in the model"),
-    "16k-int": _fitted(f"16,384 {NONE_CHAINED}", lambda at: _interrupts(at, BROADCOM, LARGE)),
-    "mem-write": _given("the rate of copies, and of all writes to memory"),
-    "mem-writes": _given("two copies and the card write each byte once"),
-    "transfer": _fitted(
-        "as the peak, because each write is of every byte", lambda at: at(BROADCOM, LARGE)
-    ),
-    "3x5820": _number("throughput of the simulation", lambda at: at(BROADCOM, LARGE, cards=3)),
-    "3x5820-util": _number("of three cards as rated", lambda at: _percent_of_rated(at, 3)),
-    "isa-bus": _beyond("why an interrupt is slow is not modelled, only how long it takes"),
-    "spl-delay": _given("time to query a card whether an interrupt is its own"),
-    "slow-slot": _beyond(
-        "no other component of that bus is modelled, and the document doesn't name them"
-    ),
-    "shared-irq": _given("that each card on the line is queried, and the time of a query"),
-    "irq-no-gain": _number(
-        "throughput with a line for each card over that with one, 16,384 B",
-        lambda at: _over_usual(at, shares_line=False),
-    ),
-    "copy-cost": _shape(
-        "16,384 B; waiting for memory meanwhile counts as copying",
+    **dict.fromkeys(GIVEN, CardClaim(Kind.GIVEN)),
+    **dict.fromkeys(BEYOND, CardClaim(Kind.BEYOND)),
+    **{name: CardClaim(Kind.NUMBER, each, is_fitted=True) for name, each in FITTED.items()},
+    **{name: CardClaim(Kind.NUMBER, each) for name, each in NUMBERS.items()},
+    "copy-cost": CardClaim(
+        Kind.SHAPE,
         lambda at: 1 / (100 / at(BROADCOM, LARGE, boards.COPYING) - 1),
         "copying over all else that the host does",
     ),
-    "convoy": _shape(
-        "16 KB buffers; no gain here because with completions first the host copies or waits for "
-        "memory most of the time already (completions in turn: 002-X2)",
+    "convoy": CardClaim(
+        Kind.SHAPE,
         lambda at: 1 / _over_usual(at, boards.IDLE, completions_first=False),
         "idle time of all cards, completions first over in turn",
     ),
-    "mem-reads": _beyond("reads are not modelled: writes alone use up the bandwidth that is given"),
-    THREE_OVER_FOUR: _shape(
-        "put together from two printed numbers; not so here because cards share no queue, and an "
-        "interrupt that queries one card less saves 1 us and no more",
-        lambda at: _over_usual(at, cards=3),
-    ),
+    THREE_OVER_FOUR: CardClaim(Kind.SHAPE, lambda at: _over_usual(at, cards=3)),
+}
+_notes = (each[2:].partition("**: ") for each in read_notes(__package__, "claims").split("\n\n"))
+NOTES = {
+    name: " ".join(note.split()) for names, _, note in _notes for name in re.split(r",\s", names)
 }
 
 EXPERIMENT = boards.simulated_experiment(

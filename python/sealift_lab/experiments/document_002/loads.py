@@ -22,8 +22,6 @@ from sealift_lab.model.results import Origin
 if TYPE_CHECKING:
     from sealift_lab._lab import PlayedBoard
 
-# 002-X2: a part of the model changed.
-
 
 def _switch_cells(scope: Scope) -> Iterator[Cell]:
     if scope.quick:
@@ -104,9 +102,6 @@ SWITCHED = boards.simulated_experiment(
         "no wait for memory": "document 002: three writes a byte use up what memory takes",
     },
 )
-
-
-# 002-Q: 32 threads on the quad-Hifn 7751.
 
 
 @dataclass(frozen=True)
@@ -289,9 +284,6 @@ BEYOND = boards.simulated_experiment(
     estimated_s=3.5,
     legend={name: question.title for name, question in QUESTIONS.items()},
 )
-
-
-# 002-M1: a card of today.
 
 
 def _today_arm(cell: Cell, _: Context) -> Computed:

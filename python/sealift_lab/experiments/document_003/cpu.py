@@ -11,18 +11,8 @@ from functools import partial
 from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003 import messages, tables
 from sealift_lab.experiments.notes import texts
-from sealift_lab.measure.crypto import (
-    AXES,
-    LOAD,
-    MANY_KEYS,
-    REGIMES,
-    Load,
-    crypto_arm,
-    crypto_cells,
-    one_and_all,
-    sized,
-    with_load,
-)
+from sealift_lab.measure import crypto
+from sealift_lab.measure.crypto import LOAD, MANY_KEYS, Load, crypto_cells, with_load
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
@@ -81,10 +71,10 @@ def _published_by_threads(results: Results) -> Iterator[Published]:
 
 
 def _cells_of_libraries(scope: Scope) -> Iterator[Cell]:
-    regimes = (MANY_KEYS,) if scope.quick else REGIMES
+    regimes = (MANY_KEYS,) if scope.quick else crypto.REGIMES
     works = (*map(messages.stated, regimes), messages.logged())
     devices = (TABLE_CODE, "cpu", "library", VENDOR)
-    return with_load(crypto_cells(works, devices=devices, threads=one_and_all(scope)), scope)
+    return with_load(crypto_cells(works, devices=devices, threads=crypto.one_and_all(scope)), scope)
 
 
 def _published_libraries(_: Results) -> Iterator[Published]:
@@ -117,7 +107,7 @@ def _cells_of_sets(scope: Scope) -> Iterator[Cell]:
     works = messages.stated(MANY_KEYS), messages.logged()
     sets = (f"cpu:isa={name}" for name in ("aesni", "vaes256", "vaes512"))
     devices = (TABLE_CODE, *sets, VENDOR)
-    return with_load(crypto_cells(works, devices=devices, threads=one_and_all(scope)), scope)
+    return with_load(crypto_cells(works, devices=devices, threads=crypto.one_and_all(scope)), scope)
 
 
 def _published_sets(results: Results) -> Iterator[Published]:
@@ -168,9 +158,9 @@ def _primitive_arm(cell: Cell, context: Context) -> Arm:
     name, size_bytes = str(cell["primitive"]), int(cell["message_bytes"])
     threads = int(cell["threads"])
     if name in KEY_BITS:
-        work = sized(size_bytes, ONE_KEY, key_bits=KEY_BITS[name])
+        work = crypto.sized(size_bytes, ONE_KEY, key_bits=KEY_BITS[name])
         (crypto_cell,) = crypto_cells([work], devices=["library"], threads=[threads])
-        return crypto_arm(crypto_cell, context)
+        return crypto.crypto_arm(crypto_cell, context)
     of = {"name": OTHERS[name], "message_bytes": size_bytes, "threads": threads}
     return native("primitive", context, **of)
 
@@ -206,7 +196,7 @@ SUITES = (
 BESIDE = "Instruction sets here, generations as published"
 _on_cores = partial(
     Experiment,
-    axes=(*AXES, LOAD),
+    axes=(*crypto.AXES, LOAD),
     compare="device",
     arm=messages.message_arm,
     preferred=messages.PREFERRED,

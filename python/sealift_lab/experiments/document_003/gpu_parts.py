@@ -8,14 +8,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from sealift_lab.experiments.combinations import grid
-from sealift_lab.experiments.document_003.gpus import cells
+from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
-from sealift_lab.experiments.document_003.gpus.limits import (
-    GPUS,
-    Messages,
-    long_limit,
-    message_limit,
-)
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import MANY_KEYS, REGIMES
 from sealift_lab.measure.native import gcm, native
@@ -79,12 +73,12 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
 def _lines_of_messages(_: Results) -> Iterator[Line]:
     """What each GPU of the model could do at most; counter mode is no machine code of its own."""
     works = [each for each in WORKS if not each[0].startswith("counter mode")]
-    for each, key_bits, (work, size_bytes), s_box in product(GPUS, KEY_BITS, works, S_BOXES):
+    for each, key_bits, (work, size_bytes), s_box in product(limits.GPUS, KEY_BITS, works, S_BOXES):
         at: Cell = {"work": work, "message_bytes": size_bytes, "key_bits": key_bits}
-        strict, messages = s_box != S_BOXES[0], Messages(key_bits, size_bytes)
-        found = long_limit(each, key_bits, strict=strict)
+        strict, messages = s_box != S_BOXES[0], limits.Messages(key_bits, size_bytes)
+        found = limits.long_limit(each, key_bits, strict=strict)
         if size_bytes == SHORT:
-            found = message_limit(each, messages, strict=strict)
+            found = limits.message_limit(each, messages, strict=strict)
         series, speed = f"{each.name} at most, {s_box}", found.bytes_per_s / 1e6
         yield Line(series, "MB/s", speed, Origin.PROJECTED, at)
 

@@ -10,18 +10,10 @@ from importlib.resources import files
 
 from sealift_lab.experiments.device_names import NAMES
 from sealift_lab.measure.crypto import MANY_KEYS, Builder, Work, crypto_arm
+from sealift_lab.model import workload
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Chart
-from sealift_lab.model.workload import (
-    FRESH_KEYS,
-    KEY_BITS,
-    KeyRegime,
-    Mix,
-    Operation,
-    Shape,
-    Workload,
-    combine,
-)
+from sealift_lab.model.workload import FRESH_KEYS, KeyRegime, Mix, Operation, Shape, Workload
 
 
 def stated(regime: KeyRegime) -> Work:
@@ -38,8 +30,8 @@ def logged() -> Work:
 
 def stated_workload(regime: KeyRegime, messages: int, seed: int) -> Workload:
     """Nonces of 12 bytes, tags of 16, no additional data; a third for each key size."""
-    key_bits = tuple((bits, 1) for bits in KEY_BITS)
-    shapes = combine(MIX, ((STATED_BYTES, 1),), key_bits=key_bits)
+    key_bits = tuple((bits, 1) for bits in workload.KEY_BITS)
+    shapes = workload.combine(MIX, ((STATED_BYTES, 1),), key_bits=key_bits)
     return Workload(f"003 {STATED}", shapes, regime, messages, seed)
 
 

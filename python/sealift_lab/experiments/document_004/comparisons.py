@@ -10,12 +10,7 @@ from itertools import product
 
 from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004 import copies
-from sealift_lab.experiments.document_004.copies import (
-    AS_PUBLISHED,
-    CALIBRATED,
-    REGION,
-    curves,
-)
+from sealift_lab.experiments.document_004.copies import AS_PUBLISHED, CALIBRATED, REGION, curves
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.model.arm import Cell, Value
@@ -24,9 +19,6 @@ from sealift_lab.model.published import Kind, Published, Times, table_row
 from sealift_lab.model.results import Results
 
 _experiment = partial(Experiment, arm=copies.copy_arm, operation="copy", names=copies.FUNCTIONS)
-
-
-# By where the destination lies: 004-C-offsets.
 
 
 def _offset_cells(scope: Scope) -> Iterator[Cell]:
@@ -55,9 +47,6 @@ OFFSETS = _experiment(
     preferred={"size_bytes": QUICK_BYTES, "offset": NONCE_BYTES},
     weight=0.25,
 )
-
-
-# By length: plot C.
 
 
 def _length_cells(scope: Scope) -> Iterator[Cell]:
@@ -152,9 +141,6 @@ BY_LENGTH = _experiment(
 )
 
 
-# By threads: plot A has a line a length, plot B a line a copy function.
-
-
 def _thread_cells(scope: Scope) -> Iterator[Cell]:
     threads = scope.threads or copies.THREADS
     for memory in ("heap", *scope.memories):
@@ -236,9 +222,6 @@ BY_FUNCTION = _experiment(
 )
 
 
-# Why threads don't help, each cause by itself: 004-T.
-
-
 def _cause_cells(scope: Scope) -> Iterator[Cell]:
     causes = [each for each in CAUSES if each != REGION or REGION in scope.memories]
     # A core is left for the thread beside.
@@ -297,9 +280,6 @@ WHY_THREADS = Experiment(
 )
 
 
-# The example run and the file that the tool writes: 004-R1, 004-R2.
-
-
 def _example_published(_: Results) -> list[Published]:
     table = partial(copies.published_copies, "004-R1-terminal-example", "004-R1")
     as_published, calibrated, few_runs = (
@@ -344,9 +324,6 @@ EXAMPLE = _experiment(
     preferred={"size_bytes": 65_536, "function": "glibc"},
     weight=0.3,
 )
-
-
-# By the kind of memory that is written.
 
 MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
 

@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
-from sealift_lab.experiments.document_004.copies import (
-    AS_PUBLISHED,
-    PUBLISHED_FUNCTIONS,
-    REGION,
-    SIZES,
-    copy_arm,
-)
+from sealift_lab.experiments.document_004 import copies
+from sealift_lab.experiments.document_004.copies import PUBLISHED_FUNCTIONS, REGION
 from sealift_lab.measure.loop import lead_in_s
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Skip
@@ -125,13 +120,13 @@ def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> Arm:
     folder = Path(gettempdir())
     if tool.as_published:
         cell: Cell = {
-            "way": f"{AS_PUBLISHED}, {tool.runs} runs",
+            "way": f"{copies.AS_PUBLISHED}, {tool.runs} runs",
             "function": function,
             "size_bytes": size_bytes,
             "threads": tool.threads,
             "queue": "yes" if tool.threads else "no",
         }
-        return copy_arm(cell, Context(SEED, folder))
+        return copies.copy_arm(cell, Context(SEED, folder))
     memory, writes = MEMORIES[number // 2], number % 2 == 0
     is_kept = tool.keeps_region and memory == REGION and not writes
     return native(
@@ -191,7 +186,7 @@ def _line_of(row: Row) -> ToolLine:
     )
 
 
-LENGTHS = (*SIZES, 256 << 20)
+LENGTHS = (*copies.SIZES, 256 << 20)
 """The tool's ten; the last one on request."""
 MEMORIES = ("heap", "shm", REGION)
 PLACES = {"heap": "host-heap", "shm": "host-mmap", REGION: "escape-mmap"}

@@ -209,9 +209,10 @@ def test_notes_have_the_numbers_of_the_documents_own_tables() -> None:
     speeds = {(row["cpu"], row["test"]): float(row["throughput_mb_s"]) for row in rows}
     own = "Threads = cores"
     boosts = sorted(speeds[cpu, f"{own}, IPP"] / speeds[cpu, own] for cpu, _ in speeds)
-    assert f"{boosts[0]:.2f} to {boosts[-1]:.2f} times" in BY_ID["003-F6"].notes
+    notes = {name: " ".join(BY_ID[name].notes.split()) for name in ("003-F5", "003-F6")}
+    assert f"{boosts[0]:.2f} to {boosts[-1]:.2f} times" in notes["003-F6"]
     gain = speeds["i7-12700H", own] / speeds["i7-12700H", "Thread = 1"] / 20
-    assert f"{gain:.2f} a thread" in BY_ID["003-F5"].notes
+    assert f"{gain:.2f} a thread" in notes["003-F5"]
 
 
 FIRST_CELLS = [

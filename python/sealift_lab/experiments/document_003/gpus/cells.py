@@ -7,16 +7,8 @@ from functools import cache, partial
 
 from sealift_lab.experiments import device_names
 from sealift_lab.experiments.document_003 import tables
-from sealift_lab.experiments.document_003.gpus.limits import (
-    BLOCK_THREADS,
-    LANES,
-    MESSAGES,
-    THREAD_MESSAGES,
-    Gpu,
-    Grid,
-    ours,
-    replicated,
-)
+from sealift_lab.experiments.document_003.gpus import limits
+from sealift_lab.experiments.document_003.gpus.limits import LANES, MESSAGES, Gpu, Grid
 from sealift_lab.measure.crypto import sized, workload_of
 from sealift_lab.measure.native import gcm, multiprocessors, native
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value
@@ -59,7 +51,7 @@ def grid_of(cell: Cell) -> Grid | None:
         return Grid(int(cell["thread_blocks"]), int(cell["threads_per_block"]))
     if "units" not in cell:
         return Grid(1, CORE_THREADS[str(cell["code"])])
-    return Grid(int(cell["units"]), BLOCK_THREADS) if cell["code"] == AS_PUBLISHED else None
+    return Grid(int(cell["units"]), limits.BLOCK_THREADS) if cell["code"] == AS_PUBLISHED else None
 
 
 def is_worked(code: str, grid: Grid) -> bool:
@@ -97,7 +89,7 @@ def gpu_arm(cell: Cell, context: Context) -> Arm:
         mode=mode,
         data=cell["data"],
         grid=None if grid is None else (grid.blocks, grid.threads),
-        messages=int(cell.get("batch", min(MESSAGES_MOST, THREAD_MESSAGES * threads))),
+        messages=int(cell.get("batch", min(MESSAGES_MOST, limits.THREAD_MESSAGES * threads))),
         message_bytes=cell["message_bytes"],
     )
 
@@ -155,7 +147,7 @@ def device_in(results: Results, **where: Value) -> str:
 
 def limit_line(gpu: Gpu, code: str, grid: Grid, series: str, at: Cell) -> Line:
     """The projected limit of code in a grid, in MB/s."""
-    speed = (ours if code == OURS else replicated)(gpu, grid)
+    speed = (limits.ours if code == OURS else limits.replicated)(gpu, grid)
     place = {"code": code, "data": RESIDENT, **at}
     return Line(series, "MB/s", speed / MEGABYTE, Origin.PROJECTED, place)
 
