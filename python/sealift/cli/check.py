@@ -9,11 +9,9 @@ import typer
 
 from sealift.cli import lab
 from sealift.cli.devices import absences, split_specs, states
-from sealift.cli.output import echo, eprint, fail, in_sentences, parsed
+from sealift.cli.lab import Document
+from sealift.cli.output import echo, eprint, fail, parsed
 from sealift.exit_code import ExitCode
-
-Document = dict[str, Any]
-"""The JSON of `sealift check`, or a part of it."""
 
 # \b keeps the lines as they are.
 EXAMPLES = """\b
@@ -48,26 +46,25 @@ def check(
     something is wrong, and 3 when a device that was named is not here.
     """
     extension = lab.extension()
-    with in_sentences():
-        if devices:
-            specs = parsed("DEVICE", partial(split_specs, extension), ",".join(devices))
-        else:
-            here = (each for each in states(extension) if each["role"] not in (None, "null"))
-            specs = tuple(str(each["spec"]) for each in here)
-        absent = parsed("DEVICE", partial(absences, extension), specs)
-        eprint(*absent.values())
-        left = [spec for spec in specs if spec not in absent]
-        width = max(map(len, ("device", *left)))
-        if left and not as_json:
-            echo(_row(width, TITLES))
-        found = []
-        for spec in left:
-            document = _document(extension.DeviceCheck(spec, seed=seed))
-            found.append(document)
-            if not as_json:
-                echo(_row(width, _cells(document)))
-            failed = [each for each in document["checks"] if not each["passed"]]
-            eprint(*(f"{spec}: not so: {each['check']}: {each['text']}" for each in failed))
+    if devices:
+        specs = parsed("DEVICE", partial(split_specs, extension), ",".join(devices))
+    else:
+        here = (each for each in states(extension) if each["role"] not in (None, "null"))
+        specs = tuple(str(each["spec"]) for each in here)
+    absent = parsed("DEVICE", partial(absences, extension), specs)
+    eprint(*absent.values())
+    left = [spec for spec in specs if spec not in absent]
+    width = max(map(len, ("device", *left)))
+    if left and not as_json:
+        echo(_row(width, *TITLES))
+    found = []
+    for spec in left:
+        document = _document(extension.DeviceCheck(spec, seed=seed))
+        found.append(document)
+        if not as_json:
+            echo(_row(width, *_cells(document)))
+        failed = [each for each in document["checks"] if not each["passed"]]
+        eprint(*(f"{spec}: not so: {each['check']}: {each['text']}" for each in failed))
     if as_json:
         whole = {"schema": SCHEMA, "seed": seed, "devices": found, "absent": absent}
         echo(json.dumps(whole, indent=2))
@@ -113,11 +110,10 @@ def _cells(document: Document) -> tuple[str, ...]:
     return (document["device"], verdict, *numbers, document["compared_with"])
 
 
-def _row(width: int, cells: tuple[str, ...]) -> str:
+def _row(width: int, device: str, verdict: str, *cells: str) -> str:
     """A line of the table, which is printed as soon as its device is done."""
-    device, verdict, *numbers, compared_with = cells
-    aligned = "".join(f"{number:>11}" for number in numbers)
-    return f"{device:<{width}}  {verdict:<7}{aligned}  {compared_with}".rstrip()
+    *numbers, compared_with = (f"{cell:>11}" for cell in cells)
+    return f"{device:<{width}}  {verdict:<7}{''.join(numbers)}  {compared_with.lstrip()}".rstrip()
 
 
 TITLES = ("device", "verdict", "checks", "messages", "refused", "seconds", "compared with")

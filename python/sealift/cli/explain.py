@@ -3,18 +3,17 @@
 import json
 import os
 import shlex
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import combinations
 from statistics import median, quantiles
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
-from sealift import BatchResult, Calibrated, Cost, Engine, SealiftError, policies
+from sealift import BatchResult, Calibrated, Engine, SealiftError, policies
 from sealift.cli import lab
 from sealift.cli.devices import split_specs
+from sealift.cli.lab import Document
 from sealift.cli.output import (
     Help,
     columns,
@@ -22,16 +21,13 @@ from sealift.cli.output import (
     eprint,
     fail,
     format_measure,
-    in_sentences,
     parsed,
 )
 from sealift.exit_code import ExitCode
 from sealift.quantities import parse_count
 
-Document = dict[str, Any]
-"""The JSON of `sealift explain`, or a part of it."""
-Seal = Callable[[str | None], float]
-"""Seals a batch on a device, or on one that the engine chooses; returns nanoseconds."""
+Seal = Callable[[str], float]
+"""Seals a batch on a device; returns nanoseconds."""
 
 HELP = Help("sealift.cli")
 POLICIES = "\n".join(f"  {policy.name:<17}{policy.summary}" for policy in policies())
@@ -56,14 +52,12 @@ def explain(
     are first needed, in a few hundredths of a second, and cached in the user's cache folder. Then
     such batches are run for half a second, and their measured time stands beside.
     """
-    with in_sentences():
-        named = parsed("--device", lab.parse_cards, cards or ())
-        engine = _open_engine(devices, policy)
-        found = _explain(engine, messages, message_bytes, recalibrate=calibrate)
-        projections = [lab.project(card, found) for card in named]
-        found["cards"] = [each.entry for each in projections]
+    projections = parsed("--device", lab.parse_cards, cards or ())
+    engine = _open_engine(devices, policy)
+    found = _explain(engine, messages, message_bytes, recalibrate=calibrate)
+    found["cards"] = [project(found) for project in projections]
     eprint(*found["cache"]["remarks"])
-    echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found, projections, devices)))
+    echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found, devices)))
 
 
 def _open_engine(devices: str | None, policy: str) -> Engine:
@@ -89,9 +83,14 @@ def _explain(engine: Engine, messages: int, message_bytes: int, *, recalibrate: 
     chosen = engine.explain(messages, message_bytes)
     quotes = {quote.device: quote for quote in chosen.quotes}
     costs = {name: each.cost for name, each in calibration.devices.items()}
-    predicted_ns = {name: _line_ns(cost, messages, message_bytes) for name, cost in costs.items()}
-    predicted_ns |= {name: quote.predicted_ns for name, quote in quotes.items()}
-    taken, not_run, given = _run_batches(engine, messages, message_bytes, predicted_ns, quotes)
+    # Those that are not asked have no quote.
+    predicted_ns = {
+        name: quotes[name].predicted_ns
+        if name in quotes
+        else cost.setup_ns + messages * (cost.per_message_ns + cost.per_byte_ns * message_bytes)
+        for name, cost in costs.items()
+    }
+    taken, not_run = _run_batches(engine, messages, message_bytes, predicted_ns)
     devices = []
     for device in engine.devices:
         name = device.name
@@ -123,8 +122,6 @@ def _explain(engine: Engine, messages: int, message_bytes: int, *, recalibrate: 
         "predicted_ns": chosen.predicted_ns,
         "devices": devices,
         "cards": [],
-        "break_even": break_even(costs, messages),
-        "given": given,
         "cache": {
             "file": None if calibration.file is None else str(calibration.file),
             "remarks": calibration.remarks,
@@ -144,59 +141,24 @@ def _cost(known: Calibrated) -> Document:
     }
 
 
-def break_even(costs: Mapping[str, Cost], messages: int) -> list[Document]:
-    """Which of two devices is faster: at every size that costs are measured at, or from which."""
-    pairs = []
-    for one, other in combinations(costs, 2):
-        is_faster, size = costs[one].break_even(costs[other], messages)
-        if size is not None and not SIZES[0] < size < SIZES[1]:
-            is_always = (is_faster == "from") == (size <= SIZES[0])
-            is_faster, size = "always" if is_always else "never", None
-        both = [[_line_ns(costs[name], messages, each) for name in (one, other)] for each in SIZES]
-        is_close = all(abs(mine - theirs) < NOISE * min(mine, theirs) for mine, theirs in both)
-        pairs.append(
-            {
-                "device": one,
-                "other": other,
-                "is_faster": "untold" if is_close else is_faster,
-                "least_bytes": SIZES[0],
-                "most_bytes": SIZES[1],
-                "origin": "fitted",
-                "message_bytes": None if is_close else size,
-                # Straight lines cross once.
-                "message_bytes_most": None,
-            }
-        )
-    return pairs
-
-
-def _line_ns(cost: Cost, messages: int, size: int) -> float:
-    return cost.setup_ns + messages * (cost.per_message_ns + cost.per_byte_ns * size)
-
-
 def _run_batches(
-    engine: Engine,
-    messages: int,
-    message_bytes: int,
-    predicted_ns: Mapping[str, float],
-    candidates: Collection[str],
-) -> tuple[dict[str, Document], dict[str, str], list[Document]]:
-    """Runs batches on each device by turns, then some that name none: they go to `candidates`.
-
-    Returns:
-        Times by device, why a device has none, and where the other batches went.
-    """
-    slow = {name: ns for name, ns in predicted_ns.items() if ns > BATCH_NS_MAX}
-    not_run = {name: f"one would take {ns / 1e9:,.1f} s" for name, ns in slow.items()}
+    engine: Engine, messages: int, message_bytes: int, predicted_ns: Mapping[str, float]
+) -> tuple[dict[str, Document], dict[str, str]]:
+    """Runs batches on each device by turns: times by device, and why a device has none."""
+    not_run = {
+        name: f"one would take {ns / 1e9:,.1f} s"
+        for name, ns in predicted_ns.items()
+        if ns > BATCH_NS_MAX
+    }
     size = messages * (2 * message_bytes + BYTES_BESIDE_TEXT)
     if size > BATCH_BYTES_MAX:
         text = f"its data need {size / 1e9:,.1f} GB, and only batches up to 1 GB are run"
         not_run = dict.fromkeys(predicted_ns, text)
     samples: dict[str, list[float]] = {name: [] for name in predicted_ns if name not in not_run}
     if not samples:
-        return {}, not_run, []
+        return {}, not_run
     seal_ns = _sealing(engine, messages, message_bytes)
-    end = perf_counter() + DEVICES_S
+    end = perf_counter() + BATCHES_S
     while samples and (perf_counter() < end or not all(samples.values())):
         for name in list(samples):
             try:
@@ -205,8 +167,7 @@ def _run_batches(
                 not_run[name] = str(error)
                 del samples[name]
     # The first batch finds cold caches.
-    taken = {name: times_of(ns[1:] or ns) for name, ns in samples.items()}
-    return taken, not_run, [] if slow.keys() & {*candidates} else _placements(engine, seal_ns)
+    return {name: times_of(ns[1:] or ns) for name, ns in samples.items()}, not_run
 
 
 def times_of(ns: list[float]) -> Document:
@@ -215,26 +176,6 @@ def times_of(ns: list[float]) -> Document:
     if len(ns) >= 4:
         low, _, high = quantiles(ns, n=4, method="inclusive")
     return {"batches": len(ns), "median_ns": median(ns), "low_ns": low, "high_ns": high}
-
-
-def _placements(engine: Engine, seal_ns: Seal) -> list[Document]:
-    """Runs batches that name no device, and counts where they went; most frequent first."""
-    before_ns = max((record.arrived_ns for record in engine.records()), default=-1)
-    end = perf_counter() + PLACEMENT_S
-    for done in range(PLACEMENTS_MAX):
-        if done and perf_counter() >= end:
-            break
-        try:
-            seal_ns(None)
-        except SealiftError:
-            # Its device failed above, too, and has this reason there.
-            break
-    records = [record for record in engine.records() if record.arrived_ns > before_ns]
-    counts = Counter((record.device, record.because) for record in records if record.end == "done")
-    return [
-        {"device": device, "because": because, "batches": count}
-        for (device, because), count in counts.most_common()
-    ]
 
 
 def _sealing(engine: Engine, messages: int, message_bytes: int) -> Seal:
@@ -246,38 +187,29 @@ def _sealing(engine: Engine, messages: int, message_bytes: int) -> Seal:
     tags = column(bytearray(16 * messages), 16)
     session = engine.session(os.urandom(16))
 
-    def seal(device: str | None) -> float:
-        kept = {"out": out, "tags": tags, "device": device}
-        done: BatchResult = engine.seal_batch(session, nonces, texts, **kept)
+    def seal(device: str) -> float:
+        done: BatchResult = engine.seal_batch(
+            session, nonces, texts, out=out, tags=tags, device=device
+        )
         return done.seconds * 1e9
 
     return seal
 
 
-def _lines(found: Document, cards: Sequence[lab.Projection], devices: str | None) -> Iterator[str]:
+def _lines(found: Document, devices: str | None) -> Iterator[str]:
     """A document for people; `devices` is the option's text, for a command that is proposed."""
-    messages, size, chosen = found["messages"], found["message_bytes"], found["device"]
+    messages, size, cards = found["messages"], found["message_bytes"], found["cards"]
     yield (
         f"{messages:,} message{'s' * (messages > 1)} of {size:,} bytes, {found['policy']}: "
-        f"{chosen}, because {found['because']}"
+        f"{found['device']}, because {found['because']}\n"
     )
-    rows = [*map(_row, found["devices"]), *(card.row for card in cards)]
-    yield from ("", *columns([TITLES, *rows], right=4))
+    yield columns([TITLES, *map(_row, found["devices"]), *map(_card_row, cards)], right=4) + "\n"
     renew = f"sealift explain --messages {messages} --bytes {size} --calibrate"
     renew += "" if devices is None else f" --devices {shlex.quote(devices)}"
     remarks = [_deviation(each, renew) for each in found["devices"] if each["disagrees"]]
-    remarks += [card.remark for card in cards]
-    if found["given"]:
-        form = "{device} {batches:,} (because {because})"
-        total = sum(each["batches"] for each in found["given"])
-        run = f"{total:,} such batches were run just now without naming a device"
-        remarks.append(f"{run}: {', '.join(form.format(**each) for each in found['given'])}")
+    remarks += [_card_remark(card, found) for card in cards]
     if remarks:
-        yield from ("", *remarks)
-    if pairs := found["break_even"]:
-        yield from ("", f"By these costs, for batches of {messages:,}:")
-        yield from (f"  {_comparison(pair)}" for pair in pairs)
-    yield ""
+        yield "\n".join(remarks) + "\n"
     for each in found["devices"]:
         figures = (each["cost"][name] for name in ("setup_ns", "per_message_ns", "per_byte_ns"))
         cost = "{} ns, {} ns a message, {} ns a byte".format(*map(format_measure, figures))
@@ -287,7 +219,7 @@ def _lines(found: Document, cards: Sequence[lab.Projection], devices: str | None
         f"Measured costs are {where}, for this processor; --calibrate measures anew. They are "
         "straight lines through measurements with one key and 16 to 4,096 bytes a message."
     )
-    yield from (card.sources for card in cards)
+    yield from (f"Projected: {card['device']}: {card['notes']}" for card in cards)
 
 
 def _row(each: Document) -> tuple[str, ...]:
@@ -304,6 +236,23 @@ def _row(each: Document) -> tuple[str, ...]:
     figures = map(format_measure, (each["predicted_ns"], each["predicted_messages_per_s"]))
     host_ns = "" if each["host_ns"] is None else format_measure(each["host_ns"])
     return (each["device"], *figures, host_ns, median, note)
+
+
+def _card_row(card: Document) -> tuple[str, ...]:
+    names = ("predicted_ns", "predicted_messages_per_s", "host_ns")
+    figures = (format_measure(card[name]) for name in names)
+    return (f"{card['device']} (projected)", *figures, "", f"(bound by the {card['bound_by']})")
+
+
+def _card_remark(card: Document, found: Document) -> str:
+    """Whether a card would get the batch, and by how much."""
+    ratio, device = card["times_as_long"], found["device"]
+    would, times = "would not", f"it takes {format_measure(ratio)} times as long as {device}"
+    if ratio < 1:
+        would, times = "would", f"{device} takes {format_measure(1 / ratio)} times as long"
+    # The default policy: the device that is predicted to finish first gets the batch.
+    under = "" if found["policy"] == DEFAULT_POLICY else f" under {DEFAULT_POLICY}"
+    return f"{card['device']} (projected) {would} get it{under} if it were here: {times}"
 
 
 def _deviation(each: Document, renew: str) -> str:
@@ -328,32 +277,12 @@ def _source(cost: Document) -> str:
     )
 
 
-def _comparison(pair: Document) -> str:
-    one, other, is_faster = pair["device"], pair["other"], pair["is_faster"]
-    every = f"from {pair['least_bytes']} to {pair['most_bytes']:,} bytes"
-    if is_faster == "untold":
-        return f"{every} a message {one} and {other} are not told apart"
-    first, then = (other, one) if is_faster in ("never", "from") else (one, other)
-    if pair["message_bytes"] is None:
-        return f"{first} is at least as fast as {then} {every}"
-    size = f"{float(format(pair['message_bytes'], '.2g')):,.0f}"
-    return (
-        f"from {pair['least_bytes']} to about {size} bytes a message {first} is faster than {then},"
-        f" from there to {pair['most_bytes']:,} {then}"
-    )
-
-
+DEFAULT_POLICY = "earliest-finish"
 TITLES = ("device", "predicted ns", "messages/s", "host CPU ns", "taken ns", "middle half")
 # From second to second batches differ by some percent, on busy machines by more.
 RATIO_MAX = 1.3
-# Message sizes, in bytes, that engines measure costs at.
-SIZES = (16, 4_096)
-# As a share: batches that were timed once tell no smaller differences.
-NOISE = 0.02
-# Together half a second: `sealift advise` measures with care.
-DEVICES_S, PLACEMENT_S = 0.3, 0.15
-# Fewer than an engine has records.
-PLACEMENTS_MAX = 1_000
+# `sealift advise` measures with care.
+BATCHES_S = 0.4
 BATCH_NS_MAX, BATCH_BYTES_MAX = 5e8, 10**9
 # A nonce, a tag, and two statuses.
 BYTES_BESIDE_TEXT = 30

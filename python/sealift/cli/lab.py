@@ -3,12 +3,13 @@
 Nothing else of `sealift` imports it, and it is imported only when a command needs it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
@@ -16,18 +17,8 @@ from sealift.cli.devices import INSTALL, absences
 from sealift.cli.output import eprint, fail, parsed
 from sealift.exit_code import ExitCode
 
-
-class Projection(NamedTuple):
-    """A card beside the devices of `sealift explain`: projected, and no batch is run on it."""
-
-    entry: dict[str, object]
-    """In the JSON."""
-    row: tuple[str, ...]
-    """In the table."""
-    remark: str
-    """Whether it would get the batch, and by how much."""
-    sources: str
-    """Where its constants come from."""
+Document = dict[str, Any]
+"""The JSON of a command, or a part of it."""
 
 
 def is_installed() -> bool:
@@ -57,6 +48,10 @@ def command_of(module: ModuleType, name: str, epilog: str) -> Any:
     return typer.main.get_group(parent).commands[name]
 
 
+def not_loaded() -> None:
+    """Stands for a command in lists of commands and among names that are near."""
+
+
 def extension() -> ModuleType:
     """The extension with the most devices: the lab's where it is built, or else the library's."""
     return import_module("sealift_lab._lab" if is_installed() else "sealift._sealift")
@@ -72,21 +67,24 @@ def present_devices(specs: Sequence[str]) -> list[str]:
     return left
 
 
-def parse_cards(texts: Sequence[str]) -> Sequence[Any]:
-    """Cards by their names, or by the files that describe them."""
-    if texts and not is_installed():
+def parse_cards(texts: Sequence[str]) -> list[Callable[[Document], Document]]:
+    """Cards, by names or files: functions that project them beside an explanation, as JSON."""
+    if not texts:
+        return []
+    if not is_installed():
         raise ValueError(f"cards are projected by the package sealift-lab: {INSTALL}")
-    return import_module("sealift_lab.cli.hardware").parse_cards(texts) if texts else ()
-
-
-def project(card: Any, found: Mapping[str, Any]) -> Projection:
-    """A card beside an explanation."""
-    projection: Projection = import_module("sealift_lab.cli.hardware").project(card, found)
-    return projection
+    hardware = import_module("sealift_lab.cli.hardware")
+    return [partial(hardware.project, card) for card in hardware.parse_cards(texts)]
 
 
 COMMANDS = {
     "advise": "Measure where to encrypt.",
     "lab": "Experiments: run them, look at them, compare them.",
     "dpu": "Assemble, run and time DPU programs, simulated.",
+}
+# Of every group of commands.
+GROUP: dict[str, Any] = {
+    "no_args_is_help": True,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "rich_markup_mode": None,
 }

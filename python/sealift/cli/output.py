@@ -4,9 +4,10 @@ import shutil
 import sys
 import textwrap
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from importlib.resources import files
 from typing import Any, NoReturn, TypeVar
 
@@ -53,16 +54,18 @@ class Help:
         text = (files(package) / "help.toml").read_text(encoding="utf-8")
         self.texts: dict[str, dict[str, str]] = tomllib.loads(text)
 
-    def option(self, command: str, flags: str, metavar: str | None = None, of: Parse = None) -> Any:
+    def option(
+        self, command: str, flags: str, metavar: str | None = None, of: Parse = None, **how: Any
+    ) -> Any:
         """An option; its text stands under its first flag, `of` parses values, but no defaults."""
         first, *_, last = 2 * flags.split()
-        text, parser = self.texts[command][first], _parser(last, of)
-        return typer.Option(*flags.split(), help=text, metavar=metavar, parser=parser)
+        how |= {"help": self.texts[command][first], "parser": _parser(last, of)}
+        return typer.Option(*flags.split(), metavar=metavar, **how)
 
-    def argument(self, command: str, metavar: str, of: Parse = None) -> Any:
+    def argument(self, command: str, metavar: str, of: Parse = None, **how: Any) -> Any:
         """An argument; its text stands under the name that users see."""
-        text, parser = self.texts[command][metavar], _parser(metavar, of)
-        return typer.Argument(help=text, metavar=metavar, parser=parser)
+        how |= {"help": self.texts[command][metavar], "parser": _parser(metavar, of)}
+        return typer.Argument(metavar=metavar, **how)
 
     def lines(self, command: str, name: str = "examples") -> str:
         """What stands below the options of a command, line by line; "" where there is nothing."""
@@ -78,12 +81,8 @@ def _parser(option: str, parse: Parse) -> Callable[[Any], Any] | None:
 
 
 @contextmanager
-def in_sentences(codes: Mapping[type[Exception], ExitCode] | None = None) -> Iterator[None]:
-    """Turns an error inside into one sentence on standard error and its exit code.
-
-    Args:
-        codes: Those of errors that only the caller knows.
-    """
+def in_sentences() -> Iterator[None]:
+    """Turns an error inside into one sentence on standard error and its exit code."""
     try:
         yield
     except typer.Exit:
@@ -97,31 +96,30 @@ def in_sentences(codes: Mapping[type[Exception], ExitCode] | None = None) -> Ite
             raise
         fail(ExitCode.NOT_WRITTEN, f"{error.filename}: {error.strerror}; name another place")
     except Exception as error:
-        for kind, code in {**(codes or {}), **CODES}.items():
+        for kind, code in reversed(CODES.items()):
             if isinstance(error, kind):
                 fail(code, str(error) or "there is no memory for it")
         raise
 
 
-def columns(rows: Sequence[Sequence[str]], right: int = 0) -> Iterator[str]:
+def columns(rows: Sequence[Sequence[str]], right: int = 0) -> str:
     """Lines of aligned columns; on a terminal the last column is broken into lines.
 
     Args:
         rows: As many cells each.
         right: How many columns behind the first one are aligned to the right.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    indent = sum(widths[:-1]) + 2 * (len(widths) - 1)
-    room = shutil.get_terminal_size().columns - indent if sys.stdout.isatty() else widths[-1]
-    for row in rows:
-        cells = (
-            text.rjust(width) if 0 < place <= right else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        *begin, _ = cells
-        first, *rest = textwrap.wrap(row[-1], max(room, LAST_COLUMN_MIN)) or [""]
-        yield "  ".join((*begin, first)).rstrip()
-        yield from (" " * indent + line for line in rest)
+    *widths, last = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    indent = sum(widths) + 2 * len(widths)
+    if sys.stdout.isatty():
+        last = max(shutil.get_terminal_size().columns - indent, LAST_COLUMN_MIN)
+    aligned = [f"{'>' if 0 < at <= right else '<'}{width}" for at, width in enumerate(widths)]
+    lines = (
+        "".join([*(f"{cell:{how}}  " for cell, how in zip(cells, aligned, strict=True)), text])
+        for *cells, text in rows
+    )
+    wrap = partial(textwrap.fill, width=indent + last, subsequent_indent=" " * indent)
+    return "\n".join(wrap(line).rstrip() for line in lines)
 
 
 def format_measure(value: float) -> str:
@@ -129,11 +127,12 @@ def format_measure(value: float) -> str:
     return f"{Decimal(f'{value:#.4g}'):,f}" if value else "0"
 
 
-CODES: Mapping[type[Exception], ExitCode] = {
-    ValueError: ExitCode.USAGE,
-    SealiftError: ExitCode.NOTHING_RAN,
-    MemoryError: ExitCode.NOTHING_RAN,
+# The last one that fits counts; `sealift_lab.cli.output` adds those of the lab's errors.
+CODES: dict[type[Exception], ExitCode] = {
     RuntimeError: ExitCode.NOTHING_RAN,
+    MemoryError: ExitCode.NOTHING_RAN,
+    SealiftError: ExitCode.NOTHING_RAN,
+    ValueError: ExitCode.USAGE,
 }
 # As JSON escapes them, so that a document stays one.
 ESCAPES = {

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import sealift
 from sealift.cli import check, explain, lab
 from sealift.cli.devices import GPU_DEVICES, states
-from sealift.cli.output import Help, columns, echo
+from sealift.cli.output import Help, columns, echo, in_sentences
 from sealift.gpu_names import names_gpu
 
 HELP = Help("sealift.cli")
@@ -16,6 +17,11 @@ HELP = Help("sealift.cli")
 
 class Commands(TyperGroup):
     """The library's commands, and the lab's, which are loaded when they are called."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """As every group does; errors end the program in one sentence."""
+        with in_sentences():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As every group does; a GPU's name has an error of its own, for "gpu" is near "dpu"."""
@@ -28,25 +34,16 @@ class Commands(TyperGroup):
         return name, lab.load_command(name) if name in lab.COMMANDS else command, rest
 
 
-VERSION = "Print the version."
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from sealift import __version__
-
-        typer.echo(f"sealift {__version__}")
+        typer.echo(f"sealift {sealift.__version__}")
         raise typer.Exit
 
 
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
+VERSION = typer.Option("--version", help="Print the version.", callback=_print_version)
+
+
+def _root(version: Annotated[bool, VERSION] = False) -> None:
     del version
 
 
@@ -65,8 +62,7 @@ def devices(
     if as_json:
         echo(json.dumps(found, indent=2))
         return
-    rows: list[tuple[str, ...]] = [("device", "state", "role", "workers", "what, or why not")]
-    incomplete = [("no device alone", "what it takes")]
+    rows, incomplete = [], []
     for each in found:
         why_not = str(each["detail"] or each["reason"])
         if each["state"] == "incomplete":
@@ -74,13 +70,9 @@ def devices(
         else:
             cells = (each[name] for name in ("spec", "state", "role", "workers"))
             rows.append((*("" if cell is None else str(cell) for cell in cells), why_not))
-    echo("\n".join(columns(rows)))
-    if incomplete[1:]:
-        echo("\n" + "\n".join(columns(incomplete)))
-
-
-def _not_loaded() -> None:
-    """Stands for a command of the lab in lists of commands and among names that are near."""
+    echo(columns([("device", "state", "role", "workers", "what, or why not"), *rows]))
+    if incomplete:
+        echo("\n" + columns([("no device alone", "what it takes"), *incomplete]))
 
 
 LAB = HELP.texts["sealift"]["with_lab" if lab.is_installed() else "without_lab"]
@@ -91,11 +83,9 @@ app = typer.Typer(
     help="Bulk AES-GCM on whichever processor of this machine wins: see which there are, and which "
     "should do it.",
     epilog=HELP.lines("sealift").format(lab=LAB.rstrip()),
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
-    rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    **lab.GROUP,
 )
 app.callback()(_root)
 app.command(short_help="Show every device, and why one is absent.")(devices)
@@ -107,4 +97,4 @@ app.command(short_help="Show which device would get a batch, and why.", epilog=e
     explain.explain
 )
 for _name, _summary in lab.COMMANDS.items():
-    app.command(_name, short_help=_summary, hidden=not lab.is_installed())(_not_loaded)
+    app.command(_name, short_help=_summary, hidden=not lab.is_installed())(lab.not_loaded)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -50,8 +50,7 @@ Several = Sequence[Any] | None
 Given = Mapping[str, Any]
 """The options that were given, with their values."""
 _option = partial(parse.option, "advise")
-WORKLOADS = (PLAIN := "plain", "as-stated", "as-logged")
-WORKLOAD = parse.choice(*WORKLOADS)
+Workload = Literal["plain", "as-stated", "as-logged"]
 BYTES = count(1, 2**36 - 32, "number of bytes")
 MESSAGES = count(1, 2**32 - 1, "number of messages")
 
@@ -64,7 +63,7 @@ def advise(
     p99: Annotated[float | None, _option("--p99", "US", parse.latency_ns)] = None,
     cards: Annotated[list[str] | None, _option("--device", "CARD")] = None,
     core_price: Annotated[float | None, _option("--core-price", "PRICE", parse.price)] = None,
-    workload: Annotated[str, _option("--workload", f"[{'|'.join(WORKLOADS)}]", WORKLOAD)] = PLAIN,
+    workload: Annotated[Workload, _option("--workload")] = "plain",
     sizes: Annotated[Several, _option("--sizes", "LIST", parse.sizes)] = None,
     keys: Annotated[Several, _option("--keys", "LIST", parse.key_regimes)] = None,
     mix: Annotated[Mix | None, _option("--mix", "MIX", Mix.parse)] = None,
@@ -93,7 +92,7 @@ def advise(
     """
     # `given` has them by their options.
     del size, lengths, rate, p99, cards, core_price, sizes, keys, mix, key_bits, threads, batch
-    del devices, budget, quick, seed, out
+    del devices, budget, quick, seed, out, workload
     form = output.form(as_csv=as_csv, as_json=as_json)
     given = {
         each.opts[-1]: ctx.params[name]
@@ -101,16 +100,15 @@ def advise(
         if (name := each.name) and (source := ctx.get_parameter_source(name))
         if source.name == "COMMANDLINE"
     }
-    with output.in_sentences():
-        if run is not None:
-            measuring = given.keys() - {*LOAD, "--batch", "--run", "--csv", "--json"}
-            _refuse(given, measuring, "--run, which measures nothing")
-            load, stored = _load(given), output.open_run(run)
-            if not _show(stored, load, form, run):
-                fail(ExitCode.NOTHING_RAN, f"{run} holds no complete block of any device")
-            return
-        job = _own(given) if {"--size", "--from"} & given.keys() else _grid(given, workload)
-        code = _measure(job, given, form)
+    if run is not None:
+        measuring = given.keys() - {*LOAD, "--batch", "--run", "--csv", "--json"}
+        _refuse(given, measuring, "--run, which measures nothing")
+        load, stored = _load(given), output.open_run(run)
+        if not _show(stored, load, form, run):
+            fail(ExitCode.NOTHING_RAN, f"{run} holds no complete block of any device")
+        return
+    job = _own(given) if {"--size", "--from"} & given.keys() else _grid(given)
+    code = _measure(job, given, form)
     raise typer.Exit(code)
 
 
@@ -223,33 +221,33 @@ def _own(given: Given) -> _Job:
     """One's own messages, and their load."""
     fixed = "--size and --from, which are messages of your own"
     _refuse(given, {"--sizes", "--quick", "--workload"}, fixed)
-    lengths, about = _lengths(given.get("--size"), given.get("--from"))
-    load = _load(given, about)
-    threads, regimes = given.get("--threads", (1,)), given.get("--keys", (ONE_KEY,))
     for option in ("--threads", "--keys"):
         if len(given.get(option, "1")) > 1:
-            fail(ExitCode.USAGE, f"{option} is a list; for messages of your own give one value")
+            raise ValueError(f"{option} is a list; for messages of your own give one value")
+    lengths, about = _lengths(given.get("--size"), given.get("--from"))
+    load = _load(given, about)
+    (threads,), (regime,) = given.get("--threads", (1,)), given.get("--keys", (ONE_KEY,))
     # They are the cores that may encrypt.
-    hardware.check_threads(threads, per_core=1)
+    hardware.check_threads([threads], per_core=1)
     experiment = own_messages(
         lengths=lengths,
-        regime=regimes[0],
+        regime=regime,
         mix=given.get("--mix", SEAL_ONLY),
         key_bits=given.get("--key-bits", 128),
         devices=hardware.present_devices(given.get("--devices")),
-        threads=threads[0],
+        threads=threads,
         batch=given.get("--batch"),
     )
-    return _Job(experiment, threads, load, OWN_SECONDS)
+    return _Job(experiment, (threads,), load, OWN_SECONDS)
 
 
 def _load(given: Given, about: str = "") -> _Load:
     """The load: --rate, --p99, --device, --core-price and --batch."""
     cards = parsed("--device", hardware.parse_cards, given.get("--device", ()))
     if "--p99" in given and "--rate" not in given:
-        fail(ExitCode.USAGE, "--p99 depends on the rate; add --rate, as in --rate 40k")
+        raise ValueError("--p99 depends on the rate; add --rate, as in --rate 40k")
     if "--core-price" in given and not cards:
-        fail(ExitCode.USAGE, "--core-price is for cards; add one with --device")
+        raise ValueError("--core-price is for cards; add one with --device")
     options = ("--rate", "--p99", "--batch", "--core-price")
     return _Load(Demand(*map(given.get, options)), cards, about)
 
@@ -259,8 +257,7 @@ def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
     if file is None:
         return Lengths.from_counts({size or 0: 1}), ""
     if size is not None:
-        text = f"--size {size} and --from {file} both say how long messages are; give one"
-        fail(ExitCode.USAGE, text)
+        raise ValueError(f"--size {size} and --from {file} both say how long messages are")
     lengths = parsed("--from", Lengths.load, file)
     thin, about = lengths.thinned(), ""
     if abs(thin.mean_bytes / lengths.mean_bytes - 1) > MEAN_OFF:
@@ -271,11 +268,11 @@ def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
     return thin, about
 
 
-def _grid(given: Given, workload: str) -> _Job:
+def _grid(given: Given) -> _Job:
     """A grid of sizes and keys."""
     fixed = "a grid (name the messages of your load: --size N, --from lengths.csv or --run)"
     _refuse(given, LOAD, fixed)
-    works = _works(given, workload)
+    works = _works(given)
     threads = given.get("--threads", (1,))
     hardware.check_threads(threads, per_core=THREADS_PER_CORE)
     devices = hardware.present_devices(given.get("--devices"))
@@ -283,17 +280,14 @@ def _grid(given: Given, workload: str) -> _Job:
     return _Job(experiment, threads, None, QUICK_SECONDS if "--quick" in given else SECONDS)
 
 
-def _works(given: Given, workload: str) -> tuple[Work, ...]:
+def _works(given: Given) -> tuple[Work, ...]:
+    workload, regimes = given.get("--workload"), given.get("--keys", REGIMES)
     if "--quick" in given:
-        if workload != PLAIN:
-            text = f"--quick runs document 003 both ways; leave out --workload {workload}"
-            fail(ExitCode.USAGE, text)
-        _refuse(given, GRID, "--quick")
+        _refuse(given, {*GRID, "--workload"}, "--quick")
         return quick_works()
     if workload == "as-logged":
         _refuse(given, GRID, f"--workload {workload}")
         return (logged(),)
-    regimes = given.get("--keys", REGIMES)
     if workload == "as-stated":
         _refuse(given, GRID - {"--keys"}, f"--workload {workload}")
         return tuple(map(stated, regimes))
@@ -303,9 +297,9 @@ def _works(given: Given, workload: str) -> tuple[Work, ...]:
 
 
 def _refuse(given: Given, options: Collection[str], fixed: str) -> None:
-    """Ends the program where an option was given that would change nothing."""
+    """Refuses options that were given and would change nothing."""
     for option in given.keys() & options:
-        fail(ExitCode.USAGE, f"{option} has no effect with {fixed}; leave one of them out")
+        raise ValueError(f"{option} has no effect with {fixed}; leave one of them out")
 
 
 LOAD = frozenset({"--rate", "--p99", "--device", "--core-price"})

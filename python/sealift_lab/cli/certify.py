@@ -7,8 +7,6 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Annotated, Any
 
-import polars as pl
-
 from sealift.cli.output import columns, echo, eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
@@ -22,7 +20,8 @@ from sealift_lab.model.run import SAMPLES
 from sealift_lab.model.units import format_duration, format_estimate
 from sealift_lab.run.folder import Run
 
-COUNT = parse.count(1, 100_000, "number of comparisons")
+Document = dict[str, Sequence[Any]]
+"""The JSON: tables by name, each a sequence of rows."""
 
 
 def certify(
@@ -30,7 +29,9 @@ def certify(
     again: Annotated[Path | None, argument("certify", "[RUN]", parse.folder)] = None,
     live: Annotated[bool, option("certify", "--live")] = False,
     commands: Annotated[list[str] | None, option("certify", "--command", "COMMAND")] = None,
-    comparisons: Annotated[int | None, option("certify", "--comparisons", "N", COUNT)] = None,
+    comparisons: Annotated[
+        int | None, option("certify", "--comparisons", "N", min=1, max=100_000)
+    ] = None,
     as_json: output.Json = False,
 ) -> None:
     """Count how often verdicts are wrong, on comparisons whose truth is known.
@@ -40,34 +41,41 @@ def certify(
     verdicts that contradict each other. Exit codes: 0 done, 2 wrong usage, 3 nothing to draw from
     or to measure, 4 something was computed wrong, 130 interrupted.
     """
-    plants: Sequence[Plant] = ()
-    contradicting: Sequence[dict[str, Any]] = ()
-    with output.in_sentences():
-        if commands and (live or len(commands) != 2):
-            raise ValueError("--command is given twice, and without --live: the two are compared")
-        if again and (live or commands):
-            raise ValueError("two runs are compared as they are: leave out --live and --command")
-        if live:
-            rates, plants = _live(comparisons or 24)
-        elif commands:
-            rates = _of_commands(commands, comparisons or 20)
-        elif again:
-            rates, contradicting = _of_runs(results, again)
-        else:
-            rates = _replayed(results, comparisons or 400)
-    if as_json:
-        document = (
-            {"plants": plants} if live else {"contradictions": contradicting} if again else {}
-        )
-        output.show_json({"agreement" if again else "rates": rates.to_dicts(), **document})
+    if commands and (live or len(commands) != 2):
+        raise ValueError("--command is given twice, and without --live: the two are compared")
+    if again and (live or commands):
+        raise ValueError("two runs are compared as they are: leave out --live and --command")
+    if live:
+        document = _live(comparisons or 24)
+    elif commands:
+        document = _of_commands(commands, comparisons or 20)
+    elif again:
+        document = _of_runs(results, again)
     else:
-        rows = [[_text(name, value) for name, value in row.items()] for row in rates.to_dicts()]
-        echo("\n".join(columns([[HEADS.get(name, name) for name in rates.columns], *rows])))
-        _show_plants(plants)
-        _show_contradictions(contradicting)
+        document = _replayed(results, comparisons or 400)
+    if as_json:
+        output.show_json(document)
+    else:
+        tables = [[_texts(row) for row in rows] for rows in document.values() if rows]
+        echo("\n\n".join(columns([[*rows[0]], *([*r.values()] for r in rows)]) for rows in tables))
 
 
-def _replayed(folder: Path, comparisons: int) -> pl.DataFrame:
+def _texts(row: Any) -> dict[str, str]:
+    """A row of a table for people: its cells by their titles."""
+    if isinstance(row, Plant):
+        times = format_estimate(row.times)
+        return {"slower code": row.work, "times as fast: 0.952 is as planted": times}
+    if "verdict_again" in row:
+        verdicts = {
+            f"verdict{of}": f"{row[f'verdict{of}']} "
+            + format_estimate(Estimate(*(row[f"{name}{of}"] for name in ("value", "low", "high"))))
+            for of in ("", "_again")
+        }
+        return {"experiment": row["experiment"], "contradicting cell": row["cell"], **verdicts}
+    return {HEADS.get(name, name): _text(name, value) for name, value in row.items()}
+
+
+def _replayed(folder: Path, comparisons: int) -> Document:
     noise = pools(Run(each.parent).samples for each in sorted(folder.rglob(SAMPLES)))
     if not noise:
         fail(
@@ -76,10 +84,10 @@ def _replayed(folder: Path, comparisons: int) -> pl.DataFrame:
             "runs, or measure with --live",
         )
     eprint(f"drawn from {sum(map(len, noise)):,} A/A pairs of {len(noise):,} groups")
-    return replay(noise, comparisons)
+    return {"rates": replay(noise, comparisons).to_dicts()}
 
 
-def _live(comparisons: int) -> tuple[pl.DataFrame, Sequence[Plant]]:
+def _live(comparisons: int) -> Document:
     begin_s = time.monotonic()
 
     def progress(done: int) -> None:
@@ -93,41 +101,24 @@ def _live(comparisons: int) -> tuple[pl.DataFrame, Sequence[Plant]]:
             eprint(f"{plant.work}: too few comparisons to show that slower code is slower by 5 %")
         elif not plant.is_right:
             eprint(f"{plant.work}: slower code was not slower by 5 %, so it is not counted")
-    return rates, plants
+    return {"rates": rates.to_dicts(), "plants": plants}
 
 
-def _of_commands(commands: Sequence[str], comparisons: int) -> pl.DataFrame:
+def _of_commands(commands: Sequence[str], comparisons: int) -> Document:
     one, other = (shlex.split(each) for each in commands)
     if not (one and other):
         raise ValueError("--command '' is no command; write one, as in 'sleep 0.1'")
     try:
-        return certify_commands(one, other, comparisons)
+        return {"rates": certify_commands(one, other, comparisons).to_dicts()}
     except (CalledProcessError, OSError) as error:
         fail(ExitCode.NOTHING_RAN, f"--command: {error}; give commands that end with 0")
 
 
-def _of_runs(one: Path, other: Path) -> tuple[pl.DataFrame, Sequence[dict[str, Any]]]:
+def _of_runs(one: Path, other: Path) -> Document:
     found, contradicting = agreement(*(results(output.open_run(each)) for each in (one, other)))
     if found.is_empty():
         fail(ExitCode.NOTHING_RAN, f"{one} and {other} judged no cell in common; take one plan's")
-    return found, contradicting.to_dicts()
-
-
-def _show_contradictions(pairs: Sequence[dict[str, Any]]) -> None:
-    for pair in pairs:
-        told = [
-            f"{pair[f'verdict{of}']} "
-            + format_estimate(Estimate(*(pair[f"{name}{of}"] for name in ("value", "low", "high"))))
-            for of in ("", "_again")
-        ]
-        echo(f"\n{pair['experiment']}, {pair['cell']}: {', then '.join(told)}")
-
-
-def _show_plants(plants: Sequence[Plant]) -> None:
-    if plants:
-        rows = [(each.work, format_estimate(each.times)) for each in plants]
-        echo("\nslower code, times as fast: 0.952 is as planted")
-        echo("\n".join(columns([("work", "times"), *rows])))
+    return {"agreement": found.to_dicts(), "contradictions": contradicting.to_dicts()}
 
 
 def _text(column: str, value: object) -> str:

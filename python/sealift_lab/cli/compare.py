@@ -1,7 +1,7 @@
 """`sealift lab compare`: a run beside a later one, or beside what was published."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
@@ -23,13 +23,10 @@ from sealift_lab.show.terminal import table_text
 Comparison = tuple[Sequence[Record], Table, Sequence[Relation]]
 
 
-FAIL_ON = option("compare", "--fail-on", "[slower]", parse.choice("slower"))
-
-
 def compare(
-    before: Annotated[str, argument("compare", "RUN")],
+    folder: output.Folder,
     now: Annotated[str, argument("compare", "RUN|published")],
-    fail_on: Annotated[str | None, FAIL_ON] = None,
+    fail_on: Annotated[Literal["slower"] | None, option("compare", "--fail-on")] = None,
     as_csv: output.Csv = False,
     as_json: output.Json = False,
 ) -> None:
@@ -41,17 +38,17 @@ def compare(
     eight.
     """
     form = output.form(as_csv=as_csv, as_json=as_json)
-    with output.in_sentences():
-        if before == PUBLISHED:
-            raise ValueError(f"the run comes first: sealift lab compare {now} {PUBLISHED}")
-        found = _with_published(before) if now == PUBLISHED else _with_run(before, now)
-        records, table, relations = found
-        if form == "table":
-            output.show(table_text(table))
-        else:
-            (output.show_csv if form == "csv" else output.show_json)(records)
-        if fail_on is not None:
-            _end(relations, len(records))
+    run = output.open_run(folder)
+    if now == "published":
+        records, table, relations = _with_published(run)
+    else:
+        records, table, relations = _with_run(run, output.open_run(parse.folder(now)))
+    if form == "table":
+        output.show(table_text(table))
+    else:
+        (output.show_csv if form == "csv" else output.show_json)(records)
+    if fail_on is not None:
+        _end(relations, len(records))
 
 
 def _end(relations: Sequence[Relation], rows: int) -> None:
@@ -73,14 +70,14 @@ def _end(relations: Sequence[Relation], rows: int) -> None:
         )
 
 
-def _with_run(before: str, now: str) -> Comparison:
-    pairs, notes = compare_runs(_run(before), _run(now))
+def _with_run(before: Run, now: Run) -> Comparison:
+    pairs, notes = compare_runs(before, now)
     eprint(*notes)
     if not pairs:
         fail(
             ExitCode.NOTHING_RAN,
-            f"{before} and {now} have no cell in common that both measured; compare runs of the "
-            "same experiments, devices and sizes",
+            "the runs have no cell in common that both measured; compare runs of the same "
+            "experiments, devices and sizes",
         )
     records = [
         {
@@ -97,17 +94,14 @@ def _with_run(before: str, now: str) -> Comparison:
     return records, changes_table(pairs), [claim.relation for _, claim in pairs]
 
 
-def _with_published(folder: str) -> Comparison:
-    run = _run(folder)
-    found = results(run)
-    pairs, problems = published(run, found)
+def _with_published(run: Run) -> Comparison:
+    pairs, problems = published(run, results(run))
     eprint(*problems)
     if not pairs:
-        ran = ", ".join(each.name for each in run.plan.experiments) or "no experiment"
         known = ", ".join(each.name for each in all_experiments() if each.id)
         fail(
             ExitCode.NOTHING_RAN,
-            f"{folder} ran {ran}, for which nothing was published; there are figures for {known}",
+            f"nothing was published for this run; there are figures for {known}",
         )
     records = [
         {
@@ -129,15 +123,3 @@ def _with_published(folder: str) -> Comparison:
     ]
     measured = [claim.relation for _, claim in pairs if claim.ledger is Ledger.MEASURED]
     return records, published_table(pairs), measured
-
-
-def _run(folder: str) -> Run:
-    try:
-        return output.open_run(parse.folder(folder))
-    except ValueError as error:
-        if parse.nearest(folder, [PUBLISHED]):
-            raise ValueError(f"{error}; or did you mean `{PUBLISHED}`?") from error
-        raise
-
-
-PUBLISHED = "published"

@@ -1,7 +1,8 @@
 """`sealift lab copy`: the published copy tool's options and experiments, measured well."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,7 @@ import typer
 
 from sealift.cli.output import echo, eprint
 from sealift.exit_code import ExitCode
-from sealift_lab.cli import output, parse
-from sealift_lab.cli.parse import argument, count, option
+from sealift_lab.cli import parse
 from sealift_lab.cli.run import REGION
 from sealift_lab.experiments.document_004.tool import (
     NAMES,
@@ -39,28 +39,21 @@ def _csv_file(text: str) -> Path:
     return path
 
 
-def _pause_s(text: str) -> float:
-    return 0.0 if text == "0" else parse.seconds(text)
-
-
-EXPERIMENT = count(0, 5, "experiment")
-CHOICE, BYTE = count(0, 1, "choice"), count(0, 255, "value of a byte")
-LENGTHS, SAMPLES = count(1, 10, "number of lengths"), count(1, 1_000_000, "number of samples")
-THREADS = count(0, parse.THREADS_MAX, "number of threads")
+_option = partial(parse.option, "copy")
 
 
 def copy(
-    ids: Annotated[list[int] | None, argument("copy", "ID", EXPERIMENT)] = None,
-    init: Annotated[int, option("copy", "-i", "[0|1]", CHOICE)] = 0,
-    lengths: Annotated[int, option("copy", "-n", "N", LENGTHS)] = 9,
-    value: Annotated[int, option("copy", "-o", "VALUE", BYTE)] = 0,
-    runs: Annotated[int | None, option("copy", "-r", "RUNS", SAMPLES)] = None,
-    threads: Annotated[int, option("copy", "-t", "THREADS", THREADS)] = 0,
-    pause_s: Annotated[float | None, option("copy", "-z", "TIME", _pause_s)] = None,
-    region: Annotated[parse.Region | None, option("copy", "--region", REGION, parse.region)] = None,
-    owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
-    csv: Annotated[Path | None, option("copy", "--csv", "FILE", _csv_file)] = None,
-    as_published: Annotated[bool, option("copy", "--published-method")] = False,
+    ids: Annotated[list[int] | None, parse.argument("copy", "ID", min=0, max=5)] = None,
+    init: Annotated[int, _option("-i", min=0, max=1)] = 0,
+    lengths: Annotated[int, _option("-n", "N", min=1, max=10)] = 9,
+    value: Annotated[int, _option("-o", "VALUE", min=0, max=255)] = 0,
+    runs: Annotated[int | None, _option("-r", "RUNS", min=1, max=1_000_000)] = None,
+    threads: Annotated[int, _option("-t", "THREADS", min=0, max=parse.THREADS_MAX)] = 0,
+    pause_s: Annotated[float, _option("-z", "SECONDS", min=0)] = 0.0,
+    region: Annotated[parse.Region | None, _option("--region", REGION, parse.region)] = None,
+    owned: Annotated[bool, parse.option("run", "--i-own-this-region")] = False,
+    csv: Annotated[Path | None, _option("--csv", "FILE", _csv_file)] = None,
+    as_published: Annotated[bool, _option("--published-method")] = False,
 ) -> None:
     """Copy as the published tool memcpy_test does, and say how sure the figures are.
 
@@ -69,31 +62,35 @@ def copy(
     could be measured, 4 something was copied wrong, 5 the file could not be written, 130
     interrupted.
     """
-    lines: list[ToolLine] = []
-    with output.in_sentences():
-        for option, given in (("-i", init), ("-o", value), ("--region", region)):
-            if as_published and given:
-                raise ValueError(
-                    f"{option}: --published-method copies seeded bytes within the heap; "
-                    "leave one of the two away"
-                )
-        parse.check_region(region, owned=owned, is_read=init == 1)
-        tool = Tool(
-            ids=_ids(ids or [], region, is_read=init == 1, as_published=as_published),
-            lengths=lengths,
-            runs=runs or (5 if as_published else 9),
-            threads=threads,
-            value=value,
-            keeps_region=init == 1,
-            region=region,
-            as_published=as_published,
+    if as_published and (init or value or region):
+        raise ValueError(
+            "--published-method copies seeded bytes within the heap: leave out -i, -o and --region"
         )
-        try:
-            lines.extend(_measure(tool, pause_s or 0.0))
-        finally:
-            # What was measured until an interruption or a wrong result, too.
-            if csv is not None and lines:
-                _write(csv, lines)
+    parse.check_region(region, owned=owned, is_read=init == 1)
+    tool = Tool(
+        ids=_ids(ids or [], region, is_read=init == 1, as_published=as_published),
+        lengths=lengths,
+        runs=runs or (5 if as_published else 9),
+        threads=threads,
+        value=value,
+        keeps_region=init == 1,
+        region=region,
+        as_published=as_published,
+    )
+    lines: list[ToolLine] = []
+    try:
+        for number in tool.ids:
+            time.sleep(pause_s)
+            echo(f"{number}) {NAMES[number]}")
+            for line in run_tool(tool, number):
+                echo(_text(line))
+                if not line.skipped:
+                    lines.append(line)
+    finally:
+        # What was measured until an interruption or a wrong result, too.
+        if csv is not None and lines:
+            write_file(csv, format_file(lines))
+            eprint(f"written: {csv}")
     if not lines:
         raise typer.Exit(ExitCode.NOTHING_RAN)
 
@@ -111,29 +108,12 @@ def _ids(
             f"-i 1 checks what another process wrote, which experiment {READ_REGION} alone does: "
             f"name it and no other, as in `sealift lab copy {READ_REGION} -i 1`"
         )
-    needing = [each for each in ids if each in REGION_IDS]
-    if region and not needing:
+    if bool(region) != any(each in REGION_IDS for each in ids):
         raise ValueError(
-            f"--region: only experiments {' and '.join(map(str, REGION_IDS))} copy to or from one; "
-            "name one of them, or leave it away"
-        )
-    if needing and not region:
-        raise ValueError(
-            f"experiment {needing[0]} copies to or from a device's memory; name it with --region "
-            "PATH:OFFSET:LENGTH and --i-own-this-region"
+            f"experiments {' and '.join(map(str, REGION_IDS))}, and no others, copy to or from a "
+            "device's memory; name it with --region PATH:OFFSET:LENGTH and --i-own-this-region"
         )
     return ids
-
-
-def _measure(tool: Tool, wait_s: float) -> Iterator[ToolLine]:
-    """Prints each figure when it is there."""
-    for number in tool.ids:
-        time.sleep(wait_s)
-        echo(f"{number}) {NAMES[number]}")
-        for line in run_tool(tool, number):
-            echo(_text(line))
-            if not line.skipped:
-                yield line
 
 
 def _text(line: ToolLine) -> str:
@@ -148,8 +128,3 @@ def _text(line: ToolLine) -> str:
         f"{begin} = {format_measure(speed.value)}{span} GB/s ({line.runs:,} runs, {line.threads} "
         f"threads: ave delta = {delta_s:.9f} secs)"
     )
-
-
-def _write(path: Path, lines: Sequence[ToolLine]) -> None:
-    write_file(path, format_file(lines))
-    eprint(f"written: {path}")

@@ -3,23 +3,17 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sealift.cli.output import columns, echo, eprint, fail
+from sealift.cli.lab import GROUP
+from sealift.cli.output import columns, echo, eprint
 from sealift.exit_code import ExitCode
-from sealift_lab._lab import (
-    DpuKernel,
-    DpuProgram,
-    DpuRun,
-    DpuSystem,
-    WrongResultError,
-    dpu_disassemble,
-)
-from sealift_lab.cli import dpu_program, output, parse
+from sealift_lab._lab import DpuKernel, DpuProgram, DpuRun, DpuSystem, dpu_disassemble
+from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, count, examples, option
 from sealift_lab.machine.facts import check_memory
 from sealift_lab.measure.storage import write_file
@@ -28,7 +22,6 @@ from sealift_lab.model.units import format_measure, format_percent
 Document = dict[str, Any]
 """The JSON of a command, or a part of it."""
 
-
 app = typer.Typer(
     name="dpu",
     help="It takes assembly and ELF, not C: programs for UPMEM DPUs, which are processors inside "
@@ -36,18 +29,40 @@ app = typer.Typer(
     "instruction; no SDK is needed. docs/dpu.md tells the syntax, and how far the times can be "
     "trusted.",
     epilog=examples("dpu"),
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
+    **GROUP,
 )
+
+
+def _definition(text: str) -> tuple[str, int]:
+    found = re.fullmatch(r"([A-Za-z_.$][\w.$]*)=(-?(?:0x[0-9a-fA-F]{1,16}|[0-9]{1,18}))", text)
+    if found is None:
+        raise ValueError(f"{text!r}; write NAME=NUMBER, as in COUNT=8")
+    return found[1], int(found[2], 0 if "x" in found[2] else 10)
+
+
+def _symbol(text: str) -> tuple[str, int | None]:
+    """Parses SYMBOL, or SYMBOL:N for its first N bytes."""
+    name, colon, length = text.partition(":")
+    if not name:
+        raise ValueError("write SYMBOL, or SYMBOL:N for its first N bytes")
+    return name, count(0, 2**30, "number of bytes")(length) if colon else None
+
+
+TASKLETS = count(1, 24, "number of tasklets")
+Tasklets = Annotated[int | None, option("dpu", "--tasklets", "N", TASKLETS)]
+Names = Annotated[list[Any] | None, option("dpu", "--define", "NAME=NUMBER", _definition)]
+Preset = Annotated[str, option("dpu", "--preset", "NAME")]
+SystemFile = Annotated[str | None, option("dpu", "--system", "FILE")]
+Hazard = Annotated[bool, option("dpu", "--hazard")]
+PRESET = "upmem-640-266"
 
 
 @app.command(short_help="Assemble a program into an ELF file.")
 def asm(
     file: Annotated[str, argument("dpu asm", "FILE")],
     out: Annotated[Path | None, option("dpu asm", "--out -o", "OUT", parse.file)] = None,
-    tasklets: dpu_program.Tasklets = None,
-    names: dpu_program.Names = None,
+    tasklets: Tasklets = None,
+    names: Names = None,
     as_json: output.Json = False,
 ) -> None:
     """Assemble a program into an ELF file for a DPU.
@@ -55,19 +70,15 @@ def asm(
     It takes assembly, not C. An error is reported with line and column, and nothing is written
     then. How much of a DPU's memories the program takes goes to standard output.
     """
-    with output.in_sentences():
-        if dpu_program.is_elf(dpu_program.read_file(file)):
-            raise ValueError(f"{file} is assembled already; `sealift dpu run` runs it")
-        program = dpu_program.load(file, names or [], tasklets)
-        if out == Path("-"):
-            raise ValueError("-o -: an ELF file is no text for standard output; name a file")
-        place = out or Path(file).with_suffix(".elf")
-        if place.exists() and place.samefile(file):
-            raise ValueError(f"-o {place} is the assembly itself; name another file")
-        write_file(place, program.elf())
+    if _is_elf(_read(file)):
+        raise ValueError(f"{file} is assembled already; `sealift dpu run` runs it")
+    program = _load(file, names or [], tasklets)
+    place = out or Path(file).with_suffix(".elf")
+    if place.exists() and place.samefile(file):
+        raise ValueError(f"-o {place} is the assembly itself; name another file")
+    write_file(place, program.elf())
     if as_json:
-        sizes = dict(program.sizes)
-        output.show_json({"schema": "sealift-dpu-asm/1", "elf": str(place), **sizes}, indent=None)
+        output.show_json({"schema": "sealift-dpu-asm/1", "elf": str(place), **dict(program.sizes)})
     else:
         taken = [f"{size:,} B of {memory}" for memory, size in program.sizes[1:] if size]
         instructions = f"{program.instructions:,} of {INSTRUCTIONS_MAX:,} instructions"
@@ -82,54 +93,26 @@ def disasm(
 
     A file that does not begin as an ELF file is taken for words of IRAM.
     """
-    with output.in_sentences():
-        words = dpu_program.read_file(file)
-        plain = words[:1_000]
-        if plain and all(byte in b"\t\n\r" or 32 <= byte < 127 for byte in plain):
-            raise ValueError(
-                f"{file} is text and no machine code; `sealift dpu asm` makes that of assembly"
-            )
-        with dpu_program.named(file):
-            elf = dpu_program.is_elf(words)
-            text = DpuProgram.read_elf(words).disassemble() if elf else dpu_disassemble(words)
-            if not text:
-                raise ValueError("there is no instruction in it")
-    echo(text.removesuffix("\n"))
+    words = _read(file)
+    with _named(file):
+        is_elf = _is_elf(words)
+        echo((DpuProgram.read_elf(words).disassemble() if is_elf else dpu_disassemble(words))[:-1])
 
 
-def _tasklets(text: str) -> Sequence[int]:
-    """Parses `0`, `0-3,7` or `all`."""
-    if text == "all":
-        return range(TASKLETS)
-    found: dict[int, None] = {}
-    for part in text.split(","):
-        ends = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", part)
-        first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
-        if not first <= last < TASKLETS:
-            raise ValueError(
-                f"{part!r} names no tasklets; write 0, 0-3,7 or all, from 0 to {TASKLETS - 1}"
-            )
-        found.update(dict.fromkeys(range(first, last + 1)))
-    return tuple(found)
-
-
-TASKLETS = 24
 CYCLES = option("dpu run", "--max-cycles", "N", count(1, 2**53, "number of cycles"))
-READS = option("dpu run", "--read", "SYMBOL[:N]", dpu_program.symbol)
-REGISTERS = option("dpu run", "--registers", "LIST", _tasklets)
+READS = option("dpu run", "--read", "SYMBOL[:N]", _symbol)
 
 
 @app.command(short_help="Run a program and say what it took.", epilog=examples("dpu run"))
 def run(
     file: Annotated[str, argument("dpu run", "FILE")],
-    tasklets: dpu_program.Tasklets = None,
-    names: dpu_program.Names = None,
-    preset: dpu_program.Preset = None,
-    system: dpu_program.SystemFile = None,
-    hazard: dpu_program.Hazard = False,
+    tasklets: Tasklets = None,
+    names: Names = None,
+    preset: Preset = PRESET,
+    system: SystemFile = None,
+    hazard: Hazard = False,
     write: Annotated[list[str] | None, option("dpu run", "--write", "SYMBOL=VALUE")] = None,
-    reads: Annotated[list[dpu_program.Symbol] | None, READS] = None,
-    registers: Annotated[Sequence[int] | None, REGISTERS] = None,
+    reads: Annotated[list[Any] | None, READS] = None,
     max_cycles: Annotated[int, CYCLES] = 10_000_000_000,
     as_json: output.Json = False,
 ) -> None:
@@ -139,55 +122,42 @@ def run(
     docs/dpu.md says what they were held against. Exit codes: 0 all tasklets stopped, 2 wrong usage
     or no program, 7 a tasklet faulted or the cycles were used up, 130 interrupted.
     """
-    ending = "running"
-
-    def is_running() -> bool:
-        nonlocal ending
-        ending = dpu.run(max_cycles, SLICE_S)
-        return ending == "running"
-
-    def progress(seconds: float) -> str:
-        rate = dpu.cycles / seconds / 1e6
-        return f"{dpu.cycles:,} cycles simulated in {seconds:.0f} s, {rate:,.0f} million a second"
-
-    def memory() -> dict[str, str]:
-        with dpu_program.named("--read"):
-            return {each.name: dpu.read(*each).hex() for each in reads or ()}
-
-    with output.in_sentences():
-        program = dpu_program.load(file, names or [], tasklets)
-        whose = dpu_program.open_system(preset, system, hazard=hazard)
-        dpu = DpuRun(program, whose)
-        dpu_program.write_memory(dpu, write or ())
+    program = _load(file, names or [], tasklets)
+    whose = _system(preset, system, hazard=hazard)
+    dpu = DpuRun(program, whose)
+    for text in write or ():
+        with _named(f"--write {text}"):
+            _write(dpu, text)
+    with _named("--read"):
         # What can't be read is reported before the run.
-        memory()
-        dpu_program.follow(is_running, progress)
-        counters, fault = dpu.counters, dpu.fault
-        found: Document = {
-            "schema": "sealift-dpu-run/1",
-            "file": file,
-            "ended": ending,
-            "origin": "simulated",
-            "system": _system(whose),
-            "counters": {name: getattr(counters, name) for name in COUNTERS}
-            | {"mnemonics": dict(counters.mnemonics)},
-            "fault": None if fault is None else {name: getattr(fault, name) for name in FAULT},
-            "registers": {str(each): list(dpu.registers(each)) for each in registers or ()},
-            "memory": memory(),
-            "running": [{"tasklet": t, "pc": pc, "place": place} for t, pc, place in dpu.running],
-            "log": _log(dpu),
-        }
-        # Where nobody listens any more, the exit code still tells how the program ended.
-        with suppress(BrokenPipeError):
-            output.show_json(found) if as_json else echo("\n".join(_run_lines(found)))
-    with suppress(BrokenPipeError):
-        if found["fault"]:
-            eprint(f"{file}: {_fault_text(found['fault'])}; its registers are shown")
-        elif ending == LIMIT:
-            eprint(
-                f"{file}: tasklets were still running after {dpu.cycles:,} cycles, where is "
-                "shown; --max-cycles gives more"
-            )
+        for symbol in reads or ():
+            dpu.read(*symbol)
+    seconds = _seconds_to_report()
+    while (ending := dpu.run(max_cycles, SLICE_S)) == "running":
+        if now_s := next(seconds):
+            rate = f"{dpu.cycles / now_s / 1e6:,.0f} million a second"
+            eprint(f"{dpu.cycles:,} cycles simulated in {now_s:.0f} s, {rate}")
+    fault, counters = dpu.fault, {name: getattr(dpu.counters, name) for name in COUNTERS}
+    found: Document = {
+        "schema": "sealift-dpu-run/1",
+        "file": file,
+        "ended": ending,
+        "origin": "simulated",
+        "system": _system_document(whose),
+        "counters": counters | {"mnemonics": dict(dpu.counters.mnemonics)},
+        "fault": fault and {name: getattr(fault, name) for name in FAULT},
+        "memory": {symbol[0]: dpu.read(*symbol).hex() for symbol in reads or ()},
+        "running": [{"tasklet": t, "pc": pc, "place": place} for t, pc, place in dpu.running],
+        "log": _log(dpu),
+    }
+    output.show_json(found) if as_json else echo("\n".join(_run_lines(found)))
+    if fault:
+        eprint(f"{file}: {_fault_text(found['fault'])}; its registers are shown")
+    elif ending == LIMIT:
+        eprint(
+            f"{file}: tasklets were still running after {dpu.cycles:,} cycles, where is shown; "
+            "--max-cycles gives more"
+        )
     if ending != DONE:
         raise typer.Exit(ExitCode.DPU_FAULT)
 
@@ -201,26 +171,24 @@ def _log(dpu: DpuRun) -> str:
 
 def _run_lines(found: Document) -> Iterator[str]:
     """What a program did, for people."""
-    counters, fault, ending = found["counters"], found["fault"], found["ended"]
-    registers = found["registers"]
+    counters, fault = found["counters"], found["fault"]
     if fault:
         yield _fault_text(fault)
-        registers = {str(fault["tasklet"]): fault["registers"], **registers}
     us, clock = format_measure(1e6 * counters["seconds"]), _clock(found["system"])
-    yield f"{ENDINGS[ending]} after {counters['cycles']:,} cycles, {us} µs {clock}: simulated"
-    yield from ("", *columns([*_rows(counters)]))
-    for tasklet, values in registers.items():
-        yield from ("", f"registers of tasklet {tasklet}")
-        for first in range(0, len(values), REGISTERS_A_LINE):
-            line = enumerate(values[first : first + REGISTERS_A_LINE], first)
-            yield "  " + "  ".join(f"{f'r{number}':>3} {value:08x}" for number, value in line)
+    ending = ENDINGS[found["ended"]]
+    yield f"{ending} after {counters['cycles']:,} cycles, {us} µs {clock}: simulated\n"
+    yield columns([*_rows(counters)])
+    if fault:
+        yield f"\nregisters of tasklet {fault['tasklet']}"
+        texts = [f"{f'r{at}':>3} {value:08x}" for at, value in enumerate(fault["registers"])]
+        yield from (f"  {'  '.join(texts[at : at + 8])}" for at in range(0, len(texts), 8))
     for symbol, digits in found["memory"].items():
-        yield from ("", *_dump(symbol, bytes.fromhex(digits)))
-    if ending == LIMIT:
+        yield from _dump(symbol, bytes.fromhex(digits))
+    if found["ended"] == LIMIT:
         rows = [(f"  tasklet {e['tasklet']}", f"{e['pc']:,}", e["place"]) for e in found["running"]]
-        yield from ("", *columns([("running", "next instruction", "at"), *rows]))
+        yield "\n" + columns([("running", "next instruction", "at"), *rows])
     if found["log"]:
-        yield from ("", "printed", found["log"].rstrip("\n"))
+        yield "\nprinted\n" + found["log"].rstrip("\n")
 
 
 def _fault_text(fault: Document) -> str:
@@ -243,26 +211,25 @@ def _rows(counters: Document) -> Iterator[tuple[str, str, str]]:
     ):
         share = f"{format_percent(counters[name] / cycles)} of the cycles" if cycles else ""
         yield what, f"{counters[name]:,}", share
-    transfers = f"{counters['transfers']:,} transfers"
-    yield "bytes out of MRAM", f"{counters['mram_read_bytes']:,}", transfers
+    yield "bytes out of MRAM", f"{counters['mram_read_bytes']:,}", ""
     yield "bytes into MRAM", f"{counters['mram_written_bytes']:,}", ""
+    yield "transfers", f"{counters['transfers']:,}", ""
     mnemonics = list(counters["mnemonics"].items())
     for mnemonic, many in mnemonics[:MNEMONICS_SHOWN]:
         share = f"{format_percent(many / instructions)} of the instructions"
         yield f"  {mnemonic}", f"{many:,}", share
-    if rest := mnemonics[MNEMONICS_SHOWN:]:
-        others = f"  {len(rest)} other{'s' if len(rest) > 1 else ''}"
-        yield others, f"{sum(many for _, many in rest):,}", ""
+    if rest := sum(many for _, many in mnemonics[MNEMONICS_SHOWN:]):
+        yield "  others", f"{rest:,}", ""
 
 
 def _dump(symbol: str, data: bytes) -> Iterator[str]:
     as_number = ""
-    if len(data) in dpu_program.NUMBER_BYTES:
+    if len(data) in NUMBER_BYTES:
         plain, signed = (int.from_bytes(data, "little", signed=each) for each in (False, True))
         as_number = f", as a number {plain:,}" + (f" or {signed:,}" if signed < 0 else "")
-    yield f"{symbol}, {len(data):,} bytes{as_number}"
-    for at in range(0, min(len(data), DUMPED_BYTES), BYTES_A_LINE):
-        yield f"  {at:06x}  {data[at : at + BYTES_A_LINE].hex(' ')}"
+    yield f"\n{symbol}, {len(data):,} bytes{as_number}"
+    for at in range(0, min(len(data), DUMPED_BYTES), 16):
+        yield f"  {at:06x}  {data[at : at + 16].hex(' ')}"
     if len(data) > DUMPED_BYTES:
         yield f"  and {len(data) - DUMPED_BYTES:,} bytes more; --json has them all"
 
@@ -276,12 +243,12 @@ def time_kernel(
     kernel: Annotated[str, option("dpu time", "--kernel", "KERNEL")] = "ctr",
     dpus: Annotated[int, option("dpu time", "--dpus", "N", DPUS)] = 64,
     text_bytes: Annotated[int, option("dpu time", "--bytes", "N", BYTES)] = 65_536,
-    tasklets: Annotated[int, option("dpu time", "--tasklets", "N", dpu_program.TASKLETS)] = 16,
+    tasklets: Annotated[int, option("dpu time", "--tasklets", "N", TASKLETS)] = 16,
     key_bits: Annotated[int, option("dpu time", "--key-bits", "BITS", parse.key_bits)] = 128,
     message_bytes: Annotated[int, MESSAGE] = 128,
-    preset: dpu_program.Preset = None,
-    system: dpu_program.SystemFile = None,
-    hazard: dpu_program.Hazard = False,
+    preset: Preset = PRESET,
+    system: SystemFile = None,
+    hazard: Hazard = False,
     as_json: output.Json = False,
 ) -> None:
     """Time a cipher on many simulated DPUs, every byte compared.
@@ -291,42 +258,26 @@ def time_kernel(
     processor's kernels. Exit codes: 0 done, 2 wrong usage, 3 there is no memory for it, 4 a DPU
     faulted or made something else, 130 interrupted.
     """
-
-    def is_running() -> bool:
+    whose = _system(preset, system, hazard=hazard)
+    if dpus > whose.dpus:
+        raise ValueError(f"--dpus {dpus}: {whose.name} has {whose.dpus:,}")
+    check_memory(dpus * (COPIES * text_bytes + BYTES_A_DPU))
+    asked: Document = {"dpus": dpus, "tasklets": tasklets, "message_bytes": message_bytes}
+    running = DpuKernel(kernel, whose, text_bytes=text_bytes, key_bytes=key_bits // 8, **asked)
+    running.launch()
+    seconds = _seconds_to_report()
+    while (ended := running.ended) < dpus:
         time.sleep(LOOK_S)
-        return running.ended < dpus
-
-    def progress(seconds: float) -> str:
-        ended = running.ended
-        left = f", about {seconds * (dpus - ended) / ended:.0f} s left" if ended else ""
-        return f"{ended:,} of {dpus:,} DPUs simulated in {seconds:.0f} s{left}"
-
-    with output.in_sentences():
-        whose = dpu_program.open_system(preset, system, hazard=hazard)
-        if dpus > whose.dpus:
-            raise ValueError(f"--dpus {dpus}: {whose.name} has {whose.dpus:,}")
-        check_memory(dpus * (COPIES * text_bytes + BYTES_A_DPU))
-        running = DpuKernel(
-            kernel,
-            whose,
-            dpus=dpus,
-            text_bytes=text_bytes,
-            tasklets=tasklets,
-            key_bytes=key_bits // 8,
-            message_bytes=message_bytes,
-        )
-        try:
-            running.launch()
-            dpu_program.follow(is_running, progress)
-            took = running.finish()
-        except WrongResultError as error:
-            fail(ExitCode.WRONG_RESULT, str(error))
-    asked = {"kernel": kernel, "dpus": dpus, "bytes_each": text_bytes, "tasklets": tasklets}
-    asked |= {"key_bits": key_bits} | ({"message_bytes": message_bytes} if kernel == MANY else {})
+        if ended and (now_s := next(seconds)):
+            left = f"about {now_s * (dpus - ended) / ended:.0f} s left"
+            eprint(f"{ended:,} of {dpus:,} DPUs simulated in {now_s:.0f} s, {left}")
+    took = running.finish()
+    if kernel != MANY:
+        del asked["message_bytes"]
     found: Document = {
         "schema": "sealift-dpu-time/1",
-        "asked": asked,
-        "system": _system(whose),
+        "asked": {"kernel": kernel, "bytes_each": text_bytes, "key_bits": key_bits, **asked},
+        "system": _system_document(whose),
         "bytes": took.bytes,
         "cycles": took.cycles,
         "instructions": took.instructions,
@@ -341,19 +292,19 @@ def _time_lines(found: Document) -> Iterator[str]:
     of = f", messages of {asked['message_bytes']:,} B" if asked["kernel"] == MANY else ""
     yield (
         f"{asked['kernel']}, AES-{asked['key_bits']}{of}: {size:,} bytes on {dpus:,} DPUs "
-        f"{_clock(found['system'])}, every byte compared"
+        f"{_clock(found['system'])}, every byte compared\n"
     )
     whole = sum(found["simulated"].values())
-    parts = [(SIMULATED[name], seconds) for name, seconds in found["simulated"].items()]
-    parts.append((("all three, one after the other", "simulated"), whole))
-    parts += [
-        ((MEASURED[name], "measured"), seconds) for name, seconds in found["measured"].items()
+    parts = [
+        *((*SIMULATED[name], seconds) for name, seconds in found["simulated"].items()),
+        ("all three, one after the other", "simulated", whole),
+        *((MEASURED[name], "measured", seconds) for name, seconds in found["measured"].items()),
     ]
     rows = [
         (name, format_measure(seconds), format_measure(size / seconds / 1e9), origin)
-        for (name, origin), seconds in parts
+        for name, origin, seconds in parts
     ]
-    yield from ("", *columns([("", "seconds", "GB/s of text", "whose seconds"), *rows]), "")
+    yield columns([("", "seconds", "GB/s of text", "whose seconds"), *rows]) + "\n"
     each = format_measure(found["cycles"] / (size / dpus))
     rate = found["instructions"] / found["measured"]["simulating_seconds"] / 1e6
     yield (
@@ -362,13 +313,102 @@ def _time_lines(found: Document) -> Iterator[str]:
     )
 
 
-def _system(system: DpuSystem) -> Document:
+def _system(preset: str, file: str | None, *, hazard: bool) -> DpuSystem:
+    """The system of a preset or a file."""
+    if file is not None and preset != PRESET:
+        raise ValueError("--preset and --system both say what the DPUs are; give one")
+    with _named(file or "--preset"):
+        if file is None:
+            system = DpuSystem.named(preset)
+        else:
+            system = DpuSystem.parse(_read(file).decode(errors="replace"))
+    return system.with_hazard(on=True) if hazard else system
+
+
+def _system_document(system: DpuSystem) -> Document:
     return {"name": system.name, "clock_hz": system.clock_hz, "hazard": system.hazard}
 
 
 def _clock(system: Document) -> str:
     hazard = ", with the register hazard" if system["hazard"] else ""
     return f"at {system['clock_hz'] / 1e6:g} MHz ({system['name']}{hazard})"
+
+
+def _load(file: str, names: Sequence[tuple[str, int]], tasklets: int | None) -> DpuProgram:
+    """The program of a file, assembly or ELF; `tasklets` are one more name for assembly."""
+    content = _read(file)
+    numbers = [*names, *([(NR_TASKLETS, tasklets)] if tasklets else [])]
+    with _named(file):
+        if _is_elf(content):
+            if numbers:
+                raise ValueError(
+                    "it is assembled already, and names stand for something only while it is; give "
+                    "the assembly, or leave --define and --tasklets out"
+                )
+            return DpuProgram.read_elf(content)
+        if Path(file).suffix in C_SUFFIXES:
+            raise ValueError("it is C; give assembly, or what the vendor's compiler makes of it")
+        try:
+            return DpuProgram.assemble(content.decode(), names=numbers)
+        except UnicodeDecodeError as error:
+            why = f"byte {error.start} is no text in UTF-8, and the file no ELF file either"
+            raise ValueError(why) from error
+        except ValueError as error:
+            how = "; --tasklets says how many there are" if NR_TASKLETS in str(error) else ""
+            raise ValueError(f"{error}{how}") from error
+
+
+def _read(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        # As the name of a result the file would end the program with another code.
+        raise ValueError(f"{file!r}: {error.strerror}; name a file that is there") from error
+
+
+def _is_elf(content: bytes) -> bool:
+    return content.startswith(b"\x7fELF")
+
+
+def _write(dpu: DpuRun, text: str) -> None:
+    """Writes SYMBOL=VALUE: a number, `hex:` and bytes, or `@` and a file."""
+    name, equals, value = text.partition("=")
+    forms = f"a number as {name}=1024 or 0x400, bytes as {name}=hex:00040000 or {name}=@FILE"
+    if not (name and equals):
+        raise ValueError("write SYMBOL=VALUE")
+    if value.startswith("@"):
+        data = _read(value[1:])
+    else:
+        try:
+            if value.startswith("hex:"):
+                data = bytes.fromhex(value.removeprefix("hex:"))
+            else:
+                number, size = int(value, 0), dpu.number_bytes(name)
+                data = number.to_bytes(size, "little", signed=number < 0)
+        except OverflowError:
+            raise ValueError(f"{name} has {size} bytes, too few for {number}") from None
+        except ValueError as error:
+            raise ValueError(f"{error}; write {forms}") from error
+    dpu.write(name, data)
+
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Puts a file or an option in front of an error."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
+
+
+def _seconds_to_report() -> Iterator[float | None]:
+    """How long a simulation has taken: after two seconds, then every ten; in between None."""
+    start_s, next_s = time.monotonic(), 2.0
+    while True:
+        now_s = time.monotonic() - start_s
+        is_due = now_s >= next_s
+        next_s = now_s + 10 if is_due else next_s
+        yield now_s if is_due else None
 
 
 # Instructions that IRAM holds.
@@ -382,9 +422,11 @@ COUNTERS = (
     *("mram_read_bytes", "mram_written_bytes", "transfers"),
 )
 FAULT = ("what", "pc", "place", "instruction", "tasklet", "cycle", "registers")
-MNEMONICS_SHOWN = 12
-REGISTERS_A_LINE, BYTES_A_LINE, DUMPED_BYTES = 8, 16, 512
-MANY = "many"
+MNEMONICS_SHOWN, DUMPED_BYTES = 12, 512
+MANY, NR_TASKLETS = "many", "NR_TASKLETS"
+C_SUFFIXES = (".c", ".cc", ".cpp", ".h")
+# Bytes that a number may have.
+NUMBER_BYTES = (1, 2, 4, 8)
 BY_PUBLISHED = "simulated, by published times"
 SIMULATED = {
     "compute_seconds": ("computing, texts in their memory", "simulated"),

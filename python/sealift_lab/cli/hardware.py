@@ -1,14 +1,12 @@
 """Devices and cards that a command line names, and cards as `sealift explain` shows them."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from sealift.cli import lab
 from sealift.cli.devices import GPU_DEVICES, split_specs
-from sealift.cli.lab import Projection
 from sealift.cli.output import fail, format_measure
 from sealift.errors import UnknownDeviceError
 from sealift.exit_code import ExitCode
@@ -65,69 +63,45 @@ def parse_cards(texts: Sequence[str]) -> tuple[Card, ...]:
 
 def _card(text: str) -> Card:
     known = {each.name: each for each in _lab.cards()}
-    there = ", ".join(known)
     if text in known:
         return known[text]
-    if text.startswith("cards:"):
-        raise ValueError(f"{text!r} is a device; right would be its card: --device {text[6:]}")
     if text.endswith(".toml") or "/" in text:
-        if not os.path.lexists(text):
-            raise ValueError(
-                f"there is no file {text!r}; cards that come with Sealift are {there}, and "
-                "docs/advise.md shows how one is described"
-            )
-        return Card.read(text)
-    if re.split(r"[:(]", text, maxsplit=1)[0] in {driver.name for driver in _lab.drivers()}:
+        if os.path.lexists(text):
+            return Card.read(text)
+        raise ValueError(f"there is no file {text!r}; docs/advise.md shows how a card is described")
+    if text in {driver.name for driver in _lab.drivers()}:
         raise ValueError(f"{text!r} is no card but a device of this machine: --devices {text}")
     if names_gpu(text):
         raise ValueError(
             f"{text!r} is no card but a GPU. {GPU_DEVICES}. What GPUs could do at most beside this "
             "machine's cores: `sealift lab run gpu-beside-cpu`"
         )
-    hint = parse.nearest(text, known)
-    raise ValueError(
-        f"no card is called {text!r}{f'; {hint}' if hint else ''}; there are {there}, and files of "
-        "one's own, which end in .toml"
-    )
+    hint = parse.nearest(text.removeprefix("cards:"), known) or f"there are {', '.join(known)}"
+    raise ValueError(f"no card is called {text!r}; {hint}; files of one's own end in .toml")
 
 
-def project(card: Card, found: Mapping[str, Any]) -> Projection:
+def project(card: Card, found: Mapping[str, Any]) -> dict[str, Any]:
     """A card with a batch that `sealift explain` has explained, in the words of its JSON."""
-    messages, best_ns, device = found["messages"], found["predicted_ns"], found["device"]
+    messages, best_ns = found["messages"], found["predicted_ns"]
     prediction = card.predict(messages, found["message_bytes"])
-    rate, ratio = messages * 1e9 / prediction.batch_ns, prediction.batch_ns / best_ns
-    entry = {
+    return {
         "device": card.name,
         "origin": "projected",
         "predicted_ns": prediction.batch_ns,
-        "predicted_messages_per_s": rate,
+        "predicted_messages_per_s": messages * 1e9 / prediction.batch_ns,
         "queued_messages_per_s": messages * 1e9 / prediction.interval_ns,
         "host_ns": prediction.host_ns,
         "bound_by": prediction.bound_by,
-        "would_finish_first": ratio < 1,
-        "times_as_long": ratio,
+        "would_finish_first": prediction.batch_ns < best_ns,
+        "times_as_long": prediction.batch_ns / best_ns,
         "source": card.source,
+        "notes": f"{card.summary}; from {' '.join(_notes(card))}",
         "measured_here": {
             each.name: {"value": each.value, "unit": each.unit, "source": each.source}
             for each in card.constants
             if each.measured
         },
     }
-    figures = map(format_measure, (prediction.batch_ns, rate, prediction.host_ns))
-    name = f"{card.name} (projected)"
-    would, times = "would not", f"it takes {format_measure(ratio)} times as long as {device}"
-    if ratio < 1:
-        would, times = "would", f"{device} takes {format_measure(1 / ratio)} times as long"
-    # The default policy: the device that is predicted to finish first gets the batch.
-    under = "" if found["policy"] == "earliest-finish" else " under earliest-finish"
-    is_gcm = card.algorithm == "aes-gcm"
-    cipher = "" if is_gcm else f" (rate of {card.algorithm} taken for AES-GCM)"
-    return Projection(
-        entry,
-        (name, *figures, "", f"(bound by the {prediction.bound_by})"),
-        f"{name} {would} get it{under} if it were here: {times}{cipher}",
-        f"Projected: {card.name}: {card.summary}; from {' '.join(_notes(card))}",
-    )
 
 
 def _notes(card: Card) -> Iterator[str]:
@@ -137,7 +111,7 @@ def _notes(card: Card) -> Iterator[str]:
         if each.measured:
             yield f"{each.name} is {format_measure(each.value)} {each.unit}, {each.source}."
     if card.algorithm != "aes-gcm":
-        yield f"Its rate is that of {card.algorithm}."
+        yield f"Its rate is that of {card.algorithm}, taken for AES-GCM."
     fitted = [
         f"{each.name} = {each.value:g}{each.unit and f' {each.unit}'} ({each.source})"
         for each in card.constants

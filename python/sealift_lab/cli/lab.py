@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sealift.cli.lab import command_of
+from sealift.cli.lab import GROUP, command_of, not_loaded
 from sealift.cli.output import columns, echo
 from sealift_lab.cli import output
 from sealift_lab.cli.parse import examples, option
@@ -28,29 +28,28 @@ def list_(
     Experiments on GPUs run on a `substitute` where there is none: on a processor, by OpenCL, which
     tells nothing about GPUs.
     """
-    with output.in_sentences():
-        from sealift_lab.experiments.registry import all_experiments
-        from sealift_lab.experiments.survey import survey, this_scope
-        from sealift_lab.run.schedule import estimate_s
+    from sealift_lab.experiments.registry import all_experiments
+    from sealift_lab.experiments.survey import survey, this_scope
+    from sealift_lab.run.schedule import estimate_s
 
-        experiments, quick = all_experiments(), this_scope(quick=True)
-        entries = survey(experiments, quick) if tries else ()
-        lines: list[dict[str, Any]] = [
-            {
-                "name": each.name,
-                "id": each.id,
-                "title": each.title,
-                "quick_seconds": estimate_s(each, each.groups(quick), processes=1),
-                "seconds": estimate_s(each, each.groups(replace(quick, quick=False))),
-            }
-            for each in experiments
-        ]
-        for line, entry in zip(lines, entries, strict=False):
-            line |= {"here": entry.here.value, "reasons": list(entry.reasons)}
-        if as_json:
-            output.show_json(lines)
-        else:
-            echo("\n".join(_text(lines, entries)))
+    experiments, quick = all_experiments(), this_scope(quick=True)
+    entries = survey(experiments, quick) if tries else ()
+    lines: list[dict[str, Any]] = [
+        {
+            "name": each.name,
+            "id": each.id,
+            "title": each.title,
+            "quick_seconds": estimate_s(each, each.groups(quick), processes=1),
+            "seconds": estimate_s(each, each.groups(replace(quick, quick=False))),
+        }
+        for each in experiments
+    ]
+    for line, entry in zip(lines, entries, strict=False):
+        line |= {"here": entry.here.value, "reasons": list(entry.reasons)}
+    if as_json:
+        output.show_json(lines)
+    else:
+        echo("\n".join(_text(lines, entries)))
 
 
 def _text(lines: Sequence[Mapping[str, Any]], entries: "Sequence[Entry]") -> Iterator[str]:
@@ -61,15 +60,11 @@ def _text(lines: Sequence[Mapping[str, Any]], entries: "Sequence[Entry]") -> Ite
         return format_duration(seconds) if seconds >= 1 else "under 1 s" if seconds else "-"
 
     names = ["name", "id", *(["here"] if entries else [])]
-    yield from columns(
-        [
-            ["experiment", *names[1:], "quick", "full", "measures"],
-            *(
-                [*(e[n] for n in names), time(e["quick_seconds"]), time(e["seconds"]), e["title"]]
-                for e in lines
-            ),
-        ]
+    rows = (
+        [*(e[n] for n in names), time(e["quick_seconds"]), time(e["seconds"]), e["title"]]
+        for e in lines
     )
+    yield columns([["experiment", *names[1:], "quick", "full", "measures"], *rows])
     for reason in dict.fromkeys(reason for entry in entries for reason in entry.reasons):
         yield f"  {', '.join(e['name'] for e in lines if reason in e['reasons'])}: {reason}"
     yield (
@@ -92,10 +87,6 @@ class Commands(TyperGroup):
         return name, command, rest
 
 
-def _not_loaded() -> None:
-    """Stands for a command in the list of commands and among names that are near."""
-
-
 COMMANDS = {
     "run": ("run", "Measure experiments into a folder with a page."),
     "replay": ("run", "Do a run again, by its plan, into a new folder."),
@@ -112,10 +103,8 @@ app = typer.Typer(
     cls=Commands,
     help="Experiments: run them, look at them, compare them.",
     epilog=examples("run"),
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
+    **GROUP,
 )
 app.command("list", short_help="Show the experiments, and how long they take.")(list_)
 for name, (_, text) in COMMANDS.items():
-    app.command(name, short_help=text)(_not_loaded)
+    app.command(name, short_help=text)(not_loaded)

@@ -2,18 +2,16 @@
 
 import csv
 import io
-import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from sealift.cli import output
-from sealift.cli.output import ESCAPES, echo, fail
+import msgspec
+
+from sealift.cli.output import CODES, ESCAPES, echo, fail
 from sealift.exit_code import ExitCode
+from sealift_lab import _lab
 from sealift_lab.cli.parse import argument, folder, option
 from sealift_lab.measure.storage import NotWrittenError
 from sealift_lab.model.arm import Skip, Value, WrongResultError
@@ -36,11 +34,6 @@ def form(*, as_csv: bool, as_json: bool) -> str:
     if as_csv and as_json:
         fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
     return "csv" if as_csv else "json" if as_json else "table"
-
-
-def in_sentences() -> AbstractContextManager[None]:
-    """Turns an error inside into one sentence on standard error and its exit code."""
-    return output.in_sentences(CODES)
 
 
 def open_run(path: Path) -> "Run":
@@ -88,23 +81,15 @@ def show_answer(answer: "Answer", links: Sequence[tuple[str, str]] = ()) -> None
         echo("\n".join(["", *(f"  {name:<8}  {place}" for name, place in links)]))
 
 
-def show_json(document: object, indent: int | None = 2) -> None:
+def show_json(document: object) -> None:
     """Prints JSON: NaN as null, what JSON doesn't know as text."""
-    text = json.dumps(_plain(document), indent=indent, ensure_ascii=False, default=str)
-    echo(text)
+    plain = msgspec.json.encode(document, enc_hook=_plain)
+    echo(msgspec.json.format(plain).decode())
 
 
-def _plain(value: Any) -> Any:
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case Mapping():
-            return {name: _plain(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_plain(each) for each in value]
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            return _plain(asdict(value))
-    return value
+def _plain(value: object) -> object:
+    # Numbers of numpy are of a class of their own.
+    return float(value) if isinstance(value, float) else str(value)
 
 
 def show_csv(records: Sequence[Record]) -> None:
@@ -134,8 +119,11 @@ def terminal_width() -> int:
 
 
 WIDTH, WIDTH_MAX = 80, 10_000
-CODES = {
-    WrongResultError: ExitCode.WRONG_RESULT,
-    NotWrittenError: ExitCode.NOT_WRITTEN,
-    Skip: ExitCode.NOTHING_RAN,
-}
+CODES.update(
+    {
+        _lab.WrongResultError: ExitCode.WRONG_RESULT,
+        WrongResultError: ExitCode.WRONG_RESULT,
+        NotWrittenError: ExitCode.NOT_WRITTEN,
+        Skip: ExitCode.NOTHING_RAN,
+    }
+)

@@ -1,9 +1,10 @@
 """`sealift lab plot`: any column of judged rows by any other, as a picture."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import altair as alt
 import polars as pl
@@ -12,7 +13,7 @@ import vl_convert
 from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.parse import argument, condition, option
+from sealift_lab.cli.parse import argument, option
 from sealift_lab.judge.judge import results
 from sealift_lab.measure.storage import write_file
 from sealift_lab.model.results import Origin
@@ -27,7 +28,14 @@ def _picture_file(text: str) -> Path:
     return path
 
 
-WHERE = option("plot", "--where", "COLUMN=VALUE", condition)
+def _condition(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not (name and value):
+        raise ValueError(f"{text!r} is no condition; write COLUMN=VALUE, as in threads=2")
+    return name, value
+
+
+WHERE = option("plot", "--where", "COLUMN=VALUE", _condition)
 
 
 def plot(
@@ -36,7 +44,7 @@ def plot(
     y: Annotated[str, option("plot", "--y", "COLUMN")],
     out: Annotated[Path, option("plot", "--out -o", "FILE", _picture_file)],
     z: Annotated[str, option("plot", "--z", "COLUMN")] = "",
-    where: Annotated[list[str] | None, WHERE] = None,
+    where: Annotated[list[Any] | None, WHERE] = None,
 ) -> None:
     """Draw any columns of summary.csv against each other.
 
@@ -44,28 +52,28 @@ def plot(
     whole run needs --where. The column `run` tells several runs apart, and `experiment` several
     experiments. What was computed wrong is not drawn.
     """
-    chosen = dict(each.split("=", 1) for each in where or [])
-    with output.in_sentences():
-        runs = [output.open_run(folder) for folder in folders]
-        frames = [_rows(run, chosen.get("experiment", "")) for run in runs]
-        frame = pl.concat(frames, how="diagonal_relaxed")
-        for name in filter(None, (x, y, z, *chosen)):
-            if name not in frame.columns:
-                near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
-                raise ValueError(f"no column {name!r}; {near}")
-        drawn = _select(frame, chosen).filter(pl.col(x).is_not_null(), pl.col(y).is_not_null())
-        if drawn.is_empty() or not drawn[y].dtype.is_numeric():
-            raise ValueError(f"no row has {x} and a number in {y}; name other columns")
-        names = [*_line_columns(drawn, x, z)]
-        if (many := drawn.n_unique(names) if names else 1) > LINES_MOST:
-            hints = [
-                f"--where {name}={drawn[name][0]}"
-                for name in _axes(drawn)
-                if name not in (x, y, z, *chosen) and drawn[name].n_unique() > 1
-            ]
-            can = f"{many} lines, and {LINES_MOST} can be told apart"
-            raise ValueError(f"{can}; add {' or '.join(hints[:4])}")
-        write_file(out, _encode(_spec(drawn, names, x, y, z), out.suffix))
+    chosen: dict[str, str] = dict(where or [])
+    runs = [output.open_run(folder) for folder in folders]
+    frames = [_rows(run, chosen.get("experiment", "")) for run in runs]
+    frame = pl.concat(frames, how="diagonal_relaxed")
+    for name in filter(None, (x, y, z, *chosen)):
+        if name not in frame.columns:
+            near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
+            raise ValueError(f"no column {name!r}; {near}")
+    drawn = _select(frame, chosen).filter(pl.col(x).is_not_null(), pl.col(y).is_not_null())
+    if drawn.is_empty() or not drawn[y].dtype.is_numeric():
+        raise ValueError(f"no row has {x} and a number in {y}; name other columns")
+    names = [*_line_columns(drawn, x, z)]
+    if (many := drawn.n_unique(names) if names else 1) > LINES_MOST:
+        hints = [
+            f"--where {name}={drawn[name][0]}"
+            for name in _axes(drawn)
+            if name not in (x, y, z, *chosen) and drawn[name].n_unique() > 1
+        ]
+        right = f"add {' or '.join(hints[:4])}"
+        raise ValueError(f"{many} lines, and {LINES_MOST} can be told apart; {right}")
+    picture = FORMS[out.suffix](_spec(drawn, names, x, y, z))
+    write_file(out, picture.encode() if isinstance(picture, str) else picture)
     echo(str(out))
 
 
@@ -132,17 +140,15 @@ def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> 
     is_number = frame[x].dtype.is_numeric()
     across = alt.X("x:Q", scale=_scale(frame[x])) if is_number else alt.X("x:N", sort=None)
     legend = alt.Legend(orient="top", columns=3)
-    base = alt.Chart(alt.InlineData(values=data)).encode(
-        across.title(x), alt.Color("line:N", title=None, sort=None, legend=legend)
-    )
+    colour = alt.Color("line:N", title=None, sort=None, legend=legend)
+    base = alt.Chart(alt.InlineData(values=data)).encode(across.title(x), colour)
     figures = alt.Y("y:Q", title=y, scale=_scale(frame[y]))
     layers = [
         base.mark_rule().encode(alt.Y("low:Q", title=y), alt.Y2("high")),
         base.mark_point(filled=True).encode(figures),
         *([base.mark_line().encode(figures)] if is_number else []),
     ]
-    size = {"width": WIDE_PX, "height": HIGH_PX}
-    chart = alt.layer(*layers).properties(title=f"{y} by {x}", background="white", **size)
+    chart = alt.layer(*layers).properties(title=f"{y} by {x}", background="white", **SIZE_PX)
     return str(chart.to_json())
 
 
@@ -152,20 +158,14 @@ def _scale(column: pl.Series) -> alt.Scale:
     return alt.Scale(type="log") if is_wide else alt.Scale(zero=False)
 
 
-def _encode(spec: str, suffix: str) -> bytes:
-    """The picture as a file; needs neither network nor browser."""
-    match suffix:
-        case ".png":
-            return vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
-        case ".pdf":
-            return vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
-        case ".html":
-            return vl_convert.vegalite_to_html(spec, bundle=True).encode()
-    return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode()
-
-
-FORMS = (".svg", ".png", ".pdf", ".html")
+# Pictures are drawn without network and browser.
+FORMS: Mapping[str, Callable[[str], str | bytes]] = {
+    ".svg": partial(vl_convert.vegalite_to_svg, allowed_base_urls=[]),
+    ".png": partial(vl_convert.vegalite_to_png, scale=2, allowed_base_urls=[]),
+    ".pdf": partial(vl_convert.vegalite_to_pdf, allowed_base_urls=[]),
+    ".html": partial(vl_convert.vegalite_to_html, bundle=True),
+}
 LINES_MOST, VALUES = 16, 12
-WIDE_PX, HIGH_PX = 640, 360
+SIZE_PX = {"width": 640, "height": 360}
 # Over so many times the least a scale is logarithmic.
 SPREAD = 20

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -61,30 +61,30 @@ def run(
     be measured, 4 something was computed wrong, 5 not everything could be written, 6 a part crashed
     or raised an error and the others were measured, 130 interrupted.
     """
-    with output.in_sentences():
-        if resume is not None:
-            options = {"--out": out, "--threads": threads, "--seed": seed, "--region": region}
-            given = [name for name, value in options.items() if value is not None]
-            given = [*(["--quick"] if quick else []), *given]
-            if words := [*(names or ()), *given]:
-                raise ValueError(
-                    f"--resume goes on with the plan in its folder; leave out {', '.join(words)}"
-                )
-            output.open_run(resume)
-            _finish(
-                lambda page: session.resume(resume, budget_s=budget_s, after_task=page), as_json
+    if resume is not None:
+        options: dict[str, Any] = {
+            " ".join(names or ()): names,
+            "--quick": quick or None,
+            "--out": out,
+        }
+        options |= {"--threads": threads, "--seed": seed, "--region": region}
+        if given := [name for name, value in options.items() if value is not None]:
+            raise ValueError(
+                f"--resume goes on with the plan in its folder; leave out {', '.join(given)}"
             )
-        parse.check_region(region, owned=owned)
-        chosen = _select(names or [], quick=quick, threads=threads or (), region=region)
-        plan = make_plan(
-            chosen,
-            command=("sealift", *sys.argv[1:]),
-            budget_s=budget_s,
-            seed=1 if seed is None else seed,
-            quick=quick,
-            threads=threads or (),
-        )
-        _finish(lambda page: session.run(plan, out, after_task=page), as_json)
+        output.open_run(resume)
+        _finish(lambda page: session.resume(resume, budget_s=budget_s, after_task=page), as_json)
+    parse.check_region(region, owned=owned)
+    chosen = _select(names or [], quick=quick, threads=threads or (), region=region)
+    plan = make_plan(
+        chosen,
+        command=("sealift", *sys.argv[1:]),
+        budget_s=budget_s,
+        seed=1 if seed is None else seed,
+        quick=quick,
+        threads=threads or (),
+    )
+    _finish(lambda page: session.run(plan, out, after_task=page), as_json)
 
 
 def replay(
@@ -96,24 +96,23 @@ def replay(
 
     Experiment files of one's own that the plan names are executed as they stand now.
     """
-    with output.in_sentences():
-        command = ("sealift", *sys.argv[1:])
-        _finish(lambda page: session.replay(source, out, command=command, after_task=page), as_json)
+    command = ("sealift", *sys.argv[1:])
+    _finish(lambda page: session.replay(source, out, command=command, after_task=page), as_json)
 
 
 def _finish(measure: Measure, as_json: bool) -> NoReturn:
     """Measures, writes page and summary meanwhile, prints what was found, and ends the program."""
 
     @cache
-    def load_once(file: str) -> Sequence[Experiment]:
+    def own(file: str) -> Experiment | None:
         # One that can't be loaded now was not measured either, and its page can do without.
         with suppress(ValueError):
-            return [load(Path(file))]
-        return []
+            return load(Path(file))
+        return None
 
     def write(folder: Path) -> None:
         files = [each.file for each in Run(folder).plan.experiments if each.file]
-        write_report(folder, [each for file in files for each in load_once(file)])
+        write_report(folder, [*filter(None, map(own, files))])
 
     done = measure(write)
     run, page = Run(done.path), done.path / PAGE
@@ -139,11 +138,7 @@ def _finish(measure: Measure, as_json: bool) -> NoReturn:
 
 
 def _select(
-    names: Sequence[str],
-    *,
-    quick: bool,
-    threads: Sequence[int],
-    region: parse.Region | None,
+    names: Sequence[str], *, quick: bool, threads: Sequence[int], region: parse.Region | None
 ) -> list[tuple[Experiment, Groups]]:
     """The named experiments with their cells; prints which have none.
 

@@ -1,9 +1,9 @@
 """`sealift lab show`, `report` and `export`: a run on the terminal, as a page, as a file."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -20,7 +20,7 @@ from sealift_lab.judge.judge import results
 from sealift_lab.measure.storage import write_file
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.results import Results
-from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY
+from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY, PlannedExperiment
 from sealift_lab.run.folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 from sealift_lab.show.tables import experiment_table
@@ -32,30 +32,25 @@ def show(
     rows: Annotated[bool, option("show", "--rows")] = False,
 ) -> None:
     """Show what a run found: the answer, and a line for each experiment."""
-    with output.in_sentences():
-        run = output.open_run(folder)
-        found = results(run)
-        output.show(*(_rows(run, found) if rows else _findings(run, found)))
+    run = output.open_run(folder)
+    found = results(run)
+    if rows:
+        parts = [p for each in plans(run) for p in (Text(), *_rows(each, found[each.name]))][1:]
+    else:
+        pairs, _ = published(run, found)
+        of = {each.name: [p for p in pairs if p[1].experiment == each.name] for each in plans(run)}
+        findings = {e.name: finding(e, found[e.name], of[e.name]) for e in plans(run)}
+        width = output.terminal_width()
+        parts = [answer_text(answer(run, found), (), width), Text(), findings_text(findings)]
+    output.show(*parts)
 
 
-def _findings(run: Run, results: Mapping[str, Results]) -> Iterator[RenderableType]:
-
-    yield answer_text(answer(run, results), (), output.terminal_width())
-    yield Text()
-    pairs, _ = published(run, results)
-    of = {each.name: [p for p in pairs if p[1].experiment == each.name] for each in plans(run)}
-    yield findings_text({e.name: finding(e, results[e.name], of[e.name]) for e in plans(run)})
-
-
-def _rows(run: Run, results: Mapping[str, Results]) -> Iterator[RenderableType]:
-
-    for place, each in enumerate(plans(run)):
-        found = results[each.name]
-        yield Text(f"{each.name}: {each.title}" if place == 0 else f"\n{each.name}: {each.title}")
-        if found.rows or any(report.facts for report in found.reports):
-            yield table_text(experiment_table(each, found))
-        else:
-            yield Text("nothing was measured")
+def _rows(planned: PlannedExperiment, found: Results) -> Iterator[RenderableType]:
+    yield Text(f"{planned.name}: {planned.title}")
+    if found.rows or any(report.facts for report in found.reports):
+        yield table_text(experiment_table(planned, found))
+    else:
+        yield Text("nothing was measured")
 
 
 def report(
@@ -67,14 +62,10 @@ def report(
     The page is made of the samples. Where the folder's summary.csv is missing or holds something
     else than they say, it is written anew too, unless --out names another place.
     """
-    with output.in_sentences():
-        page, is_mended = write_report(folder, place=out)
-        echo(str(page))
-        if is_mended:
-            eprint(
-                f"{folder / 'summary.csv'} was missing, or not what the samples say, and was "
-                "written anew"
-            )
+    page, is_mended = write_report(folder, place=out)
+    echo(str(page))
+    if is_mended:
+        eprint(f"{folder / SUMMARY} was not what the samples say, and was written anew")
 
 
 def write_report(
@@ -107,27 +98,24 @@ def write_report(
     return path, True
 
 
-KINDS = ("csv", "json", "jsonl", "parquet", "memcpy_test")
-KIND = option("export", "--format", f"[{'|'.join(KINDS)}]", parse.choice(*KINDS))
-WHAT = option("export", "--what", "[samples|summary]", parse.choice("samples", "summary"))
+Kind = Literal["csv", "json", "jsonl", "parquet", "memcpy_test"]
 
 
 def export(
     folder: output.Folder,
-    kind: Annotated[str | None, KIND] = None,
+    kind: Annotated[Kind | None, option("export", "--format")] = None,
     out: Annotated[Path | None, option("export", "--out -o", "FILE", parse.file)] = None,
-    what: Annotated[str, WHAT] = "samples",
+    what: Annotated[Literal["samples", "summary"], option("export", "--what")] = "samples",
 ) -> None:
     """Write what a run measured or computed for other programs."""
     if out is None and kind == "parquet" and sys.stdout.isatty():
         fail(ExitCode.USAGE, "Parquet is no text; name a file with -o")
-    with output.in_sentences():
-        content = _encode(output.open_run(folder), what, kind or form_of(out))
-        if out is None:
-            output.show_bytes(content)
-        else:
-            write_file(out, content)
-            echo(str(out))
+    content = _encode(output.open_run(folder), what, kind or form_of(out))
+    if out is None:
+        output.show_bytes(content)
+    else:
+        write_file(out, content)
+        echo(str(out))
 
 
 def _encode(run: Run, what: str, kind: str) -> bytes:

@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 from tests.lab.advise.made_load import card, messages, run_of
-from typer.testing import CliRunner, Result
+from tests.lab.cli import commands
+from typer.testing import Result
 
 from sealift_lab._lab import drivers
-from sealift_lab.cli.advise import EXAMPLES, advise
 
 REAL = {driver.name for driver in drivers() if driver.role == "real"}
 
@@ -26,9 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def invoke(*arguments: str) -> Result:
-    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(epilog=EXAMPLES)(advise)
-    return CliRunner().invoke(app, arguments, prog_name="sealift advise")
+    return commands.invoke("advise", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +46,7 @@ def invoke(*arguments: str) -> Result:
         ("--size 16 --device quad-hifn", "no card is called 'quad-hifn'; did you mean quad-hifn-"),
         ("--size 16 --device cpu", "'cpu' is no card but a device of this machine: --dev"),
         ("--size 16 --device h200", "'h200' is no card but a GPU. GPUs are the devices cuda and"),
-        ("--size 16 --device nowhere.toml", "--device: there is no file 'nowhere.toml'; cards"),
+        ("--size 16 --device nowhere.toml", "--device: there is no file 'nowhere.toml'; docs"),
         ("--size 16 --from x.csv", "--size 16 and --from x.csv both say how long"),
         ("--from nowhere.csv", "--from: nowhere.csv: No such file or directory; right would"),
         ("--size 16 --sizes 16,32", "--sizes has no effect with --size and --from"),
@@ -72,7 +69,7 @@ def invoke(*arguments: str) -> Result:
         ("--quick --sizes 16", "--sizes has no effect with --quick"),
         ("--workload as-logged --keys one", "--keys has no effect"),
         ("--workload as-stated --mix seal", "--mix has no effect"),
-        ("--quick --workload as-logged", "leave out --workload"),
+        ("--quick --workload as-logged", "--workload has no effect with --quick"),
         ("--run nowhere", "nowhere is not there; name the folder of a run"),
         ("--run x --size 16", "--size has no effect with --run, which measures"),
         ("--run x --out y", "--out has no effect with --run"),

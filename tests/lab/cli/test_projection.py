@@ -33,8 +33,6 @@ def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> N
     given = ("--device", tmp_path / "quick.toml", "--device", file)
     document = explained(*given)
     assert document["device"] in REAL
-    assert {each["device"] for each in document["given"]} <= set(REAL)
-    assert len(document["break_even"]) == len(REAL) * (len(REAL) - 1) / 2
     found = {each["device"]: each for each in document["cards"]}
     assert {each["origin"] for each in found.values()} == {"projected"}
     prediction = quick.predict(64, 128)
@@ -47,10 +45,10 @@ def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> N
         r"quick \(projected\) would get it under earliest-finish if it were here: \S+ takes "
         r"[\d.,]+ times as long",
         r"slow \(projected\) would not get it under earliest-finish if it were here: it takes "
-        r"[\d.,]+ times as long as \S+ \(rate of 3des taken for AES-GCM\)",
+        r"[\d.,]+ times as long as \S+",
         r"slow \(projected\) +2,000,000,000 .* \(bound by the \w+\)",
         r"Projected: slow: a card that never was; from a test\. host\.copy_gbit_per_s is [\d.,]+ "
-        r"Gbit/s, measured here: .*\. Its rate is that of 3des\.",
+        r"Gbit/s, measured here: .*\. Its rate is that of 3des, taken for AES-GCM\.",
     ):
         assert re.search(f"^{line}$", shown, re.MULTILINE), shown
 
@@ -76,7 +74,7 @@ def test_what_is_no_card_ends_with_2_and_what_would_be_right() -> None:
         ("quad-hifn", "no card is called 'quad-hifn'; did you mean quad-hifn-7751"),
         ("cpu", "'cpu' is no card but a device of this machine: --devices cpu"),
         ("H200", "no card but a GPU"),
-        ("cards:quad-hifn-7751", "its card: --device quad-hifn-7751"),
+        ("cards:quad-hifn-7751", "did you mean quad-hifn-7751"),
         ("nowhere.toml", "nowhere.toml"),
     ):
         assert said in refused(*BATCH, "--device", text)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.lab.cli.commands import invoke, refused
@@ -45,7 +46,7 @@ def test_a_report_is_written_where_one_wants_it_and_mends_the_summary(
     assert not (folder / "summary.csv").exists()
     first = invoke("lab", "report", folder)
     assert first.stdout == f"{folder}/report.html\n"
-    assert "summary.csv was missing, or not what the samples say" in first.stderr
+    assert "summary.csv was not what the samples say" in first.stderr
     assert page.read_bytes() == (folder / "report.html").read_bytes()
     assert invoke("lab", "report", folder).stderr == ""
 
@@ -113,8 +114,7 @@ def test_samples_and_rows_are_exported_in_the_form_of_the_files_name(
 
 
 def test_exports_that_cant_be_say_what_could(folder: Path, tmp_path: Path) -> None:
-    assert "did you mean summary?" in refused("lab", "export", folder, "--what", "sumary")
-    assert "did you mean parquet?" in refused("lab", "export", folder, "--format", "parkuet")
+    assert "'samples', 'summary'" in refused("lab", "export", folder, "--what", "sumary")
     assert "ends in no form" in refused("lab", "export", folder, "-o", tmp_path / "a.xls")
     assert "no row of this run is a copy" in refused(
         "lab", "export", folder, "--format", "memcpy_test"
@@ -143,5 +143,5 @@ def test_control_characters_of_a_foreign_run_reach_no_terminal(folder: Path) -> 
 
 
 def test_what_is_no_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    output.show_json({"share": math.nan, "ends": (1.5, math.inf)}, indent=None)
-    assert capsys.readouterr().out == '{"share": null, "ends": [1.5, null]}\n'
+    output.show_json({"share": math.nan, "ends": (np.float64(1.5), math.inf)})
+    assert json.loads(capsys.readouterr().out) == {"share": None, "ends": [1.5, None]}
