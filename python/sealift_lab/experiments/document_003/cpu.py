@@ -5,9 +5,10 @@ first two experiments add the messages as stated under one key and under fresh k
 the cost of a 128-byte message by primitive, through AWS-LC under one key.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from sealift_lab.experiments.combinations import axes
 from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003 import messages, tables
 from sealift_lab.experiments.notes import texts
@@ -15,7 +16,7 @@ from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import LOAD, MANY_KEYS, Load, crypto_cells, with_load
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.experiment import Chart, Experiment, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Scaled, Times
 from sealift_lab.model.results import Results
 from sealift_lab.model.workload import FRESH_KEYS, ONE_KEY
@@ -150,19 +151,20 @@ def _value_of_sets(row: tables.Row, work: Cell) -> Published:
 
 def _cells_of_primitives(scope: Scope) -> Iterator[Cell]:
     for threads in scope.threads or (1,):
-        for name in (*KEY_BITS, *OTHERS):
+        for name in (*KEY_BITS, *(other for _, _, others in SUITES for other in others)):
             yield {"primitive": name, "message_bytes": messages.STATED_BYTES, "threads": threads}
 
 
 def _primitive_arm(cell: Cell, context: Context) -> Arm:
-    name, size_bytes = str(cell["primitive"]), int(cell["message_bytes"])
-    threads = int(cell["threads"])
+    name, threads = str(cell["primitive"]), int(cell["threads"])
     if name in KEY_BITS:
-        work = crypto.sized(size_bytes, ONE_KEY, key_bits=KEY_BITS[name])
+        work = crypto.sized(int(cell["message_bytes"]), ONE_KEY, key_bits=KEY_BITS[name])
         (crypto_cell,) = crypto_cells([work], devices=["library"], threads=[threads])
         return crypto.crypto_arm(crypto_cell, context)
-    of = {"name": OTHERS[name], "message_bytes": size_bytes, "threads": threads}
-    return native("primitive", context, **of)
+    # `ECDSA P-256 sign` is `ecdsa-p256-sign` there.
+    of = {"message_bytes": cell["message_bytes"], "threads": threads}
+    name = name.lower().replace(" p-", "-p").replace(" ", "-")
+    return native("primitive", context, name=name, **of)
 
 
 def _published_primitives(results: Results) -> Iterator[Published]:
@@ -182,14 +184,7 @@ ONE, EVERY, EVERY_IPP = "Thread = 1", "Threads = cores", "Threads = cores, IPP"
 A_THREAD_A_CORE: Cell = {"load": Load.ALL.value}
 TABLE_CODE, VENDOR = "table", "ipp"
 KEY_BITS = {"AES-128-GCM": 128, "AES-256-GCM": 256}
-OTHERS = {
-    "SHA-256": "sha-256",
-    "ECDSA P-256 sign": "ecdsa-p256-sign",
-    "ECDSA P-256 verify": "ecdsa-p256-verify",
-    "ECDSA P-384 sign": "ecdsa-p384-sign",
-    "ECDSA P-384 verify": "ecdsa-p384-verify",
-}
-SUITES = (
+SUITES: Sequence[tuple[int, str, Sequence[str]]] = (
     (1, "AES-128-GCM", ("SHA-256", "ECDSA P-256 sign", "ECDSA P-256 verify")),
     (2, "AES-256-GCM", ("ECDSA P-384 sign", "ECDSA P-384 verify")),
 )
@@ -239,11 +234,7 @@ INSTRUCTION_SETS = _on_cores(
 PREMISE = Experiment(
     **texts(__package__, "premise"),
     id="003-P0",
-    axes=(
-        Axis("primitive", "primitive"),
-        Axis("message_bytes", "message, bytes"),
-        Axis("threads", "threads"),
-    ),
+    axes=axes(primitive="primitive", message_bytes="message, bytes", threads="threads"),
     compare="primitive",
     cells=_cells_of_primitives,
     arm=_primitive_arm,

@@ -7,7 +7,7 @@ on this processor, they are few and small. Not part of a quick run.
 from collections.abc import Iterator
 from itertools import product
 
-from sealift_lab.experiments.combinations import grid
+from sealift_lab.experiments.combinations import axes, grid
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
 from sealift_lab.experiments.notes import texts
@@ -144,11 +144,8 @@ COPYING = cells.gpu_experiment(
 MESSAGES = cells.gpu_experiment(
     **texts(__package__, "gpu-messages"),
     axes=(
-        cells.DEVICE,
-        Axis("work", "what is done"),
-        cells.MESSAGE,
-        Axis("key_bits", "key, bits"),
-        Axis("s_box", "S-box"),
+        *(cells.DEVICE, Axis("work", "what is done"), cells.MESSAGE),
+        *axes(key_bits="key, bits", s_box="S-box"),
     ),
     compare="s_box",
     cells=_cells_of_messages,

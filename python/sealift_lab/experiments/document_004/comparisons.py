@@ -29,16 +29,12 @@ def _offset_cells(scope: Scope) -> Iterator[Cell]:
 
 
 QUICK_BYTES, NONCE_BYTES = 65_536, 12
+OFFSET = Axis("offset", "destination minus source, modulo 4,096 bytes")
 
 OFFSETS = _experiment(
     **texts(__package__, "copy-offsets"),
     id="004-C-offsets",
-    axes=(
-        copies.SIZE,
-        Axis("offset", "destination minus source, modulo 4,096 bytes"),
-        copies.STATE,
-        copies.FUNCTION,
-    ),
+    axes=(copies.SIZE, OFFSET, copies.STATE, copies.FUNCTION),
     compare="function",
     cells=_offset_cells,
     charts=(
@@ -164,6 +160,7 @@ def _function_cells(scope: Scope) -> Iterator[Cell]:
 
 LENGTHS = (65_536, 1_048_576)
 PRIVATE, SHARED, POOL = "a buffer each", "one buffer for all", "the published pool"
+THREADING = Axis("threading", "buffers and queue of threads")
 THREADINGS: Mapping[str, Cell] = {
     PRIVATE: {},
     SHARED: {"buffers": "shared"},
@@ -173,10 +170,7 @@ THREADINGS: Mapping[str, Cell] = {
 BY_THREADS = _experiment(
     **texts(__package__, "copy-by-threads"),
     id="004-A",
-    axes=(
-        *(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, LOAD),
-        Axis("threading", "buffers and queue of threads"),
-    ),
+    axes=(copies.MEMORY, copies.SIZE, copies.COUNT, copies.FUNCTION, LOAD, THREADING),
     compare="threading",
     cells=_thread_cells,
     arm=copies.arm_by("threading", THREADINGS),
@@ -199,8 +193,7 @@ BY_FUNCTION = _experiment(
     id="004-B",
     axes=(
         *(copies.MEMORY, copies.SIZE, copies.COUNT, copies.STATE, copies.BUFFERS),
-        LOAD,
-        copies.FUNCTION,
+        *(LOAD, copies.FUNCTION),
     ),
     compare="function",
     cells=_function_cells,
@@ -208,14 +201,11 @@ BY_FUNCTION = _experiment(
         ("B-left", {"memory": REGION}, NAMED), ("B-right", {"memory": REGION}, NAMED)
     ),
     charts=tuple(
-        curves(
-            "threads",
-            "function",
-            title=f"Copies by threads and function, {title}",
-            where={"memory": memory},
-            panels="size_bytes",
+        curves("threads", "function", title=title, where={"memory": memory}, panels="size_bytes")
+        for title, memory in (
+            ("Copies by threads and function, a heap a thread", "heap"),
+            ("Copies by threads and function, the named region", REGION),
         )
-        for title, memory in (("a heap a thread", "heap"), ("the named region", REGION))
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
     weight=0.6,
@@ -282,15 +272,10 @@ WHY_THREADS = Experiment(
 
 def _example_published(_: Results) -> list[Published]:
     table = partial(copies.published_copies, "004-R1-terminal-example", "004-R1")
-    as_published, calibrated, few_runs = (
-        {"memory": "heap", "way": way} for way in (MANY_RUNS, HOT, FEW_RUNS)
-    )
-    return [
-        # Reading from the heap is the same copy as writing to it.
-        *table(as_published, MANY_RUNS),
-        *table(calibrated, HOT, is_drawn=False),
-        *_tool_file(as_published, few_runs, EXAMPLE_BYTES),
-    ]
+    many, hot, few = ({"memory": "heap", "way": way} for way in (MANY_RUNS, HOT, FEW_RUNS))
+    # Reading from the heap is the same copy as writing to it.
+    example = (*table(many, MANY_RUNS), *table(hot, HOT, is_drawn=False))
+    return [*example, *_tool_file(many, few, EXAMPLE_BYTES)]
 
 
 def _tool_file(many_runs: Cell, few_runs: Cell, sizes: Collection[int]) -> Iterator[Published]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sealift_lab.experiments.combinations import grid
+from sealift_lab.experiments.combinations import axes, grid
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Value
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.experiment import Chart, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, table_row
 from sealift_lab.model.results import Results
 
@@ -67,12 +67,7 @@ FRAME_BYTES: Mapping[str, tuple[int, ...]] = {
 EXPERIMENT = Experiment(
     **texts(__package__, "frames-between-processes"),
     id="004-I",
-    axes=(
-        Axis("pattern", "pattern"),
-        Axis("frame_bytes", "frame, bytes"),
-        Axis("batch", "frames at once"),
-        Axis("way", "way"),
-    ),
+    axes=axes(pattern="pattern", frame_bytes="frame, bytes", batch="frames at once", way="way"),
     compare="way",
     cells=_cells,
     arm=_arm,
