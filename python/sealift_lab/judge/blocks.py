@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sealift_lab.judge.intervals import Kind, Labels, Pool, Vector, blocks_needed
+from sealift_lab.measure.crypto import Load
 from sealift_lab.model.run import PlannedExperiment
 
 Flags = NDArray[np.bool_]
@@ -122,7 +123,7 @@ def _flagged(samples: pl.DataFrame, experiments: Iterable[PlannedExperiment]) ->
         for each in experiments
         for group, cells in enumerate(each.groups)
         for arm, cell in enumerate(cells)
-        if cell.get("load") == OVERSUBSCRIBED
+        if cell.get("load") == Load.OVER
     ]
     schema = {**{name: samples.schema[name] for name in ARM}, "shares": pl.Boolean()}
     known = pl.DataFrame(sharing, schema=schema, orient="row")
@@ -188,7 +189,6 @@ def _group(part: pl.DataFrame, *, is_one_process: bool) -> Group:
 
 GROUP, BLOCK = ["experiment", "group"], ["restart", "block"]
 ARM = [*GROUP, "arm"]
-OVERSUBSCRIBED = "more threads than cores"
 # The time to fill a second-level cache of a mebibyte again at 20 GB/s.
 SWITCH_NS = 50_000
 # /proc/stat counts in hundredths of a second; one step says nothing about a shorter sample.

@@ -19,9 +19,10 @@ import polars as pl
 
 from sealift_lab.judge.blocks import groups_of
 from sealift_lab.judge.intervals import Pool, Vector
-from sealift_lab.judge.judge import PROCESSES, is_done
-from sealift_lab.judge.trial import BLOCKS, SLOWER, Trial
+from sealift_lab.judge.judge import is_done
+from sealift_lab.judge.trial import SLOWER, Trial
 from sealift_lab.judge.verdicts import SURE, is_narrow, verdict
+from sealift_lab.measure.plan import BLOCKS, PROCESSES
 from sealift_lab.model.results import Estimate, Results, Verdict
 
 Measure = Callable[[Trial], pl.DataFrame]
@@ -229,20 +230,12 @@ def _plant(work: str, found: Sequence[Outcome]) -> Plant:
 
 def _spans(found: Mapping[str, Results]) -> pl.DataFrame:
     """Ratios with their verdicts; equal cells of two runs have equal text."""
-    lines = [
-        (
-            row.experiment,
-            f"{row.reference}",
-            cell,
-            row.verdict.value,
-            ratio.value,
-            ratio.low,
-            ratio.high,
-        )
-        for row in chain(*(each.rows for each in found.values()))
-        if row.verdict and (ratio := row.ratio)
-        for cell in [", ".join(f"{name}={value}" for name, value in row.cell.items())]
-    ]
+    lines = []
+    for row in chain(*(each.rows for each in found.values())):
+        if row.verdict and (ratio := row.ratio):
+            cell = ", ".join(f"{name}={value}" for name, value in row.cell.items())
+            of = row.experiment, f"{row.reference}", cell, row.verdict.value
+            lines.append((*of, ratio.value, ratio.low, ratio.high))
     schema = dict.fromkeys([*KEY, "verdict"], pl.String) | dict.fromkeys(ENDS, pl.Float64)
     return pl.DataFrame(lines, schema=schema, orient="row")
 

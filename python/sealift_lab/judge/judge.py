@@ -15,25 +15,18 @@ import polars as pl
 from sealift_lab.judge.blocks import Group, Place, groups_of
 from sealift_lab.judge.intervals import Difference, Pool, Vector
 from sealift_lab.judge.verdicts import SURE, Comparison, compare, estimate, half, is_narrow
+from sealift_lab.measure.plan import PROCESSES
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.results import ArmReport, Estimate, Results, Row, Verdict
 from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
 
 
 class RunFiles(Protocol):
-    """What is judged of a run."""
+    """What is judged of a run: its plan, the samples of complete blocks, and verify.jsonl."""
 
-    @property
-    def plan(self) -> Plan:
-        """What was ordered."""
-
-    @property
-    def samples(self) -> pl.DataFrame:
-        """A row for each line of samples.jsonl, of complete blocks only."""
-
-    @property
-    def reports(self) -> Sequence[ReportLine]:
-        """The lines of verify.jsonl."""
+    plan: Plan
+    samples: pl.DataFrame
+    reports: Sequence[ReportLine]
 
 
 @dataclass(frozen=True)
@@ -254,8 +247,6 @@ def _facts(lines: Sequence[ReportLine]) -> Mapping[str, Value]:
     return facts
 
 
-# Over fewer Student's t stops where processes happen to agree: `certify` has the figures.
-PROCESSES = 8
 # A time has no partner that drifts with it.
 NARROW_TIME = 0.05
 NOT_REACHED = "the run ended before this was measured"

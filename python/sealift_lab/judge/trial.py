@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sealift_lab.measure.crypto import MANY_KEYS, Work, crypto_arm, crypto_cells, sized
 from sealift_lab.measure.loop import Block, GroupTask, Task, measure
+from sealift_lab.measure.plan import BLOCKS
 from sealift_lab.model.arm import Arm, Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.workload import FRESH_KEYS, ONE_KEY
 
@@ -103,7 +104,7 @@ def _arms(work: str, seed: int) -> list[Arm]:
     return [one, equal, Slowed(slower, SLOWER)]
 
 
-BLOCKS, SLOWER = 10, 0.05
+SLOWER = 0.05
 WORKS: Mapping[str, Work] = {
     "16 B, 1,024 keys, library": sized(16, MANY_KEYS),
     "128 B, 1,024 keys, cpu": sized(128, MANY_KEYS),

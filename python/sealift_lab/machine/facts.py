@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+from sealift_lab._lab import NotMeasurableError
 from sealift_lab.model.arm import Skip, Value
 from sealift_lab.model.run import Fact
 
@@ -112,7 +113,7 @@ def fact_of(look: Callable[[], Value | list[str]]) -> Fact:
     """The value that `look` returns, or the reason why it has none, which it raises."""
     try:
         return Fact(look())
-    except UnknownError as unknown:
+    except (UnknownError, NotMeasurableError) as unknown:
         return Fact(None, str(unknown))
     except OSError as error:
         return Fact(None, f"{error.filename}: {error.strerror}")

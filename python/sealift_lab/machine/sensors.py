@@ -27,17 +27,10 @@ def surroundings() -> Surroundings:
     unknown = None if clock_ghz else "cycles of a multiplication are known on x86-64 only"
     return Surroundings(
         facts=describe()
-        | {"core_clock_ghz": Fact(clock_ghz, unknown), "nvidia_gpus": _nvidia_gpus()},
+        | {"core_clock_ghz": Fact(clock_ghz, unknown), "nvidia_gpus": fact_of(nvidia_gpus)},
         devices=devices.look(),
         sensors=Sensors().look(),
     )
-
-
-def _nvidia_gpus() -> Fact:
-    try:
-        return Fact(nvidia_gpus())
-    except NotMeasurableError as error:
-        return Fact(None, str(error))
 
 
 Reading = tuple[str, float | None, str | None]
@@ -62,17 +55,17 @@ class Sensors:
 
     def look(self) -> dict[str, Fact]:
         """A reading of each sensor, or why there is none, by name with the unit last."""
-        return {
-            "temperature_c": fact_of(self._temperature_c),
-            "fan_rpm": fact_of(self._fan_rpm),
-            "package_power_w": fact_of(self._package_power_w),
-            "cpufreq_ghz": fact_of(self._cpufreq_ghz),
-            "cpu_pressure_percent": fact_of(lambda: self._pressure_percent("cpu")),
-            "memory_pressure_percent": fact_of(lambda: self._pressure_percent("memory")),
-            "steal_s": fact_of(lambda: steal_s(self._root)),
-            "load_1min": fact_of(lambda: load_1min(self._root)),
-            **self._gpu_facts(),
+        looks: dict[str, Callable[[], float]] = {
+            "temperature_c": self._temperature_c,
+            "fan_rpm": self._fan_rpm,
+            "package_power_w": self._package_power_w,
+            "cpufreq_ghz": self._cpufreq_ghz,
+            "cpu_pressure_percent": lambda: self._pressure_percent("cpu"),
+            "memory_pressure_percent": lambda: self._pressure_percent("memory"),
+            "steal_s": lambda: steal_s(self._root),
+            "load_1min": lambda: load_1min(self._root),
         }
+        return {name: fact_of(look) for name, look in looks.items()} | self._gpu_facts()
 
     def read(self) -> dict[str, float]:
         """The values alone: a sensor without one is left out."""
@@ -92,18 +85,15 @@ class Sensors:
         }
 
     def _temperature_c(self) -> float:
-        """Of the hottest sensor of the processor."""
-        chips = [e for e in self._hwmon() if read_text(e / "name").strip() in CPU_CHIPS]
+        hwmon = _found(self._root / HWMON, "hwmon*", "chip")
+        chips = [e for e in hwmon if read_text(e / "name").strip() in CPU_CHIPS]
         lacking = f"no chip of {self._root / HWMON} is a processor's ({', '.join(CPU_CHIPS)})"
         return _most((each for chip in chips for each in chip.glob("temp*_input")), lacking) / 1_000
 
     def _fan_rpm(self) -> float:
-        """The fastest fan."""
-        fans = (fan for chip in self._hwmon() for fan in chip.glob("fan*_input"))
+        hwmon = _found(self._root / HWMON, "hwmon*", "chip")
+        fans = (fan for chip in hwmon for fan in chip.glob("fan*_input"))
         return _most(fans, f"no chip of {self._root / HWMON} has a fan")
-
-    def _hwmon(self) -> list[Path]:
-        return _found(self._root / HWMON, "hwmon*", "chip")
 
     def _package_power_w(self) -> float:
         """Power of all processor packages together since the reading before."""
@@ -114,9 +104,11 @@ class Sensors:
         now_s, now_j = self._energy = self._energy_j()
         if now_s <= before_s:
             raise UnknownError("two readings of the energy at one time")
-        used_j = sum(
-            (now_j[zone] - before_j.get(zone, now_j[zone])) % _range_j(zone) for zone in now_j
-        )
+        used_j = 0.0
+        for zone, now in now_j.items():
+            # At the end of its range a counter restarts at 0.
+            range_j = int(read_text(zone / "max_energy_range_uj")) / 1e6
+            used_j += (now - before_j.get(zone, now)) % range_j
         return round(used_j / (now_s - before_s), 3)
 
     def _energy_j(self) -> tuple[float, Mapping[Path, float]]:
@@ -127,7 +119,6 @@ class Sensors:
         return self._clock_s(), counted
 
     def _cpufreq_ghz(self) -> float:
-        """Clock of the fastest core, by its driver."""
         cores = _found(self._root / CPUS, "cpu[0-9]*/cpufreq/scaling_cur_freq", "cpufreq")
         return _most(cores, "") / 1e6
 
@@ -176,15 +167,9 @@ def _found(folder: Path, pattern: str, what: str) -> list[Path]:
 
 
 def _most(files: Iterable[Path], lacking: str) -> float:
-    """The largest number in some files."""
     if numbers := [int(read_text(file)) for file in files]:
         return max(numbers)
     raise UnknownError(lacking)
-
-
-def _range_j(zone: Path) -> float:
-    """Energy after which the counter of a zone restarts at 0."""
-    return int(read_text(zone / "max_energy_range_uj")) / 1e6
 
 
 HWMON = "sys/class/hwmon"

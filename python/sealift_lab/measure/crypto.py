@@ -12,6 +12,7 @@ from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Scope
 from sealift_lab.model.workload import (
     FRESH_KEYS,
+    KEY_BITS,
     MESSAGES_MAX,
     ONE_KEY,
     SEAL_ONLY,
@@ -159,7 +160,7 @@ def workload_of(
     if builders and name in builders:
         return builders[name](regime, messages, seed)
     mix, bits = Mix.parse(str(cell["mix"])), name.partition(OF)[0].removeprefix(SIZED)
-    if not name.startswith(SIZED) or not bits.isdecimal():
+    if not name.startswith(SIZED) or bits not in map(str, KEY_BITS):
         own = "".join(f"{each!r}, " for each in builders or ())
         raise ValueError(f"workload {name!r}; right would be {own}{SIZED}128, 192 or 256")
     key_bits, lengths = int(bits), lengths_in(cell, legend or {})

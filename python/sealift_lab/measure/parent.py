@@ -30,16 +30,11 @@ class Parent:
     """Has the jobs of a run done, and collects what went wrong.
 
     Attributes:
-        signal: Name of the signal that came, or "".
-        not_written: What could not be written, and why; or "".
-        is_ending: Whether the run is to end, for one of these reasons.
+        is_ending: Whether the run is to end: a signal came, or something could not be written.
         has_failed: Whether the last process ended before its work was done.
-        has_hung: Whether it was given up.
-        failures: Of processes, in sentences.
         raised: Arms that raised something and were not measured since, and what.
         absent: Arms that may be there another time.
         excluded: Arms that are not there, or computed something wrong.
-        sentences: Those that were said; they are said once.
     """
 
     def __init__(self, folder: Path, lock: int, plan: Plan, say: Callable[[str], None]) -> None:

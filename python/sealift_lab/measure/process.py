@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ from sealift_lab.model.run import PLAN, REPORTS, SAMPLES, ReportLine
 
 Tell = Callable[[Mapping[str, Any]], None]
 """Passes an event to the parent."""
-
 
 ArmPlace = tuple[int, int]
 """A group, and the place of an arm in it, as in the plan."""
@@ -170,7 +169,7 @@ def _work(job: Job, tell: Tell) -> None:
         raise UnusableError(str(error)) from error
     with Journal(job.folder / SAMPLES) as samples, Journal(job.folder / REPORTS) as reports:
         _keep_from_forks(samples.file, reports.file)
-        bench = Bench(job, experiment, planned["groups"], context, (samples, reports), tell)
+        bench = Bench(job, experiment, planned["groups"], context, samples, reports, tell)
         try:
             bench.prepare()
             ending = bench.measure()
@@ -181,27 +180,25 @@ def _work(job: Job, tell: Tell) -> None:
     tell({"event": "ending", "ending": ending})
 
 
+@dataclass
 class Bench:
-    """Prepares and measures the groups of a job; listens to the block loop."""
+    """Prepares and measures the groups of a job; listens to the block loop.
 
-    def __init__(
-        self,
-        job: Job,
-        experiment: Experiment,
-        groups: Sequence[Sequence[Cell]],
-        context: Context,
-        journals: tuple[Journal, Journal],
-        tell: Tell,
-    ) -> None:
-        """Prepares nothing yet; takes the planned cells, and journals of samples and of reports."""
-        self._job, self._experiment, self._groups = job, experiment, groups
-        self._context, self._tell = context, tell
-        self._samples, self._reports = journals
-        self._file = None if experiment.file is None else str(experiment.file)
-        self._arms: dict[ArmPlace, _GuardedArm] = {}
-        self._tried = 0
-        # For each group in the loop its arms, in the order that they have there.
-        self._order: list[list[ArmPlace]] = []
+    Attributes:
+        groups: The planned cells.
+        order: For each group in the loop its arms, in the order that they have there.
+    """
+
+    job: Job
+    experiment: Experiment
+    groups: Sequence[Sequence[Cell]]
+    context: Context
+    samples: Journal
+    reports: Journal
+    tell: Tell
+    arms: "dict[ArmPlace, _GuardedArm]" = field(default_factory=dict)
+    tried: int = 0
+    order: list[list[ArmPlace]] = field(default_factory=list)
 
     def prepare(self) -> None:
         """Makes the arms; of groups that are timed, as many as there is time to measure.
@@ -209,44 +206,44 @@ class Bench:
         Computed arms are results, so their reports are written at once.
         """
         begin_s = time.monotonic()
-        for each in self._job.groups:
-            if self._tried and not self._has_time(each, begin_s):
+        for each in self.job.groups:
+            if self.tried and not self._has_time(each, begin_s):
                 self._leave_out((each.group, arm) for arm in each.arms)
             else:
                 self._prepare(each)
 
     def measure(self) -> Ending:
         """Takes the blocks; none of what is computed."""
-        if not self._experiment.is_timed:
+        if not self.experiment.is_timed:
             return Ending.COMPLETE
         tasks = list(self._tasks())
-        self._tell({"event": "measuring"})
+        self.tell({"event": "measuring"})
         now_s = time.monotonic()
-        seed = f"{self._context.seed}/{self._experiment.name}/{self._job.process}"
-        seconds = max(0.0, self._job.until_s - now_s)
-        return measure(Task(tasks, seconds, self._job.latest_s - now_s, seed), self)
+        seed = f"{self.context.seed}/{self.experiment.name}/{self.job.process}"
+        seconds = max(0.0, self.job.until_s - now_s)
+        return measure(Task(tasks, seconds, self.job.latest_s - now_s, seed), self)
 
     def block(self, group: int, number: int, block: Block) -> None:
         """Stores a block; called by the loop."""
-        order = self._order[group]
+        order = self.order[group]
         samples = zip(order, block.samples, strict=True)
         taken = {at: sample for at, sample in samples if sample is not None}
         lines = [(at, taken[at], False) for at in sorted(taken)]
         lines.append((order[block.aa_arm], block.aa_sample, True))
-        head, tail = {"experiment": self._experiment.name}, {"restart": self._job.process}
-        self._samples.add(
+        head, tail = {"experiment": self.experiment.name}, {"restart": self.job.process}
+        self.samples.add(
             {**head, "group": group, "arm": arm, "again": again, **tail, "block": number}
             # A class of an experiment's own may have more fields.
             | {name: getattr(sample, name) for name in TIMING}
             for (group, arm), sample, again in lines
         )
         times = {arm: sample.ns_per_operation for (_, arm), sample in taken.items()}
-        self._tell({"event": "block", "group": order[0][0], "ns_per_operation": times})
+        self.tell({"event": "block", "group": order[0][0], "ns_per_operation": times})
 
     def wrong(self, group: int, arm: int, reason: str) -> None:
         """Stores that an arm ended; called by the loop."""
-        at = self._order[group][arm]
-        guarded = self._arms.pop(at)
+        at = self.order[group][arm]
+        guarded = self.arms.pop(at)
         facts = self._facts(guarded, at)
         if guarded.has_failed:
             text = f"failed while it was measured: {reason}"
@@ -256,48 +253,48 @@ class Bench:
 
     def write_reports(self) -> None:
         """Writes the reports of the arms that are left; called once, however measuring ended."""
-        for at, arm in self._arms.items():
+        for at, arm in self.arms.items():
             self._report(at, self._facts(arm, at))
-        self._arms = {}
+        self.arms = {}
 
     def _has_time(self, job: GroupJob, begin_s: float) -> bool:
         """Whether one more group can be prepared, and measured beside those that are."""
-        now_s, latest_s = time.monotonic(), self._job.latest_s
-        if not self._experiment.is_timed or math.isinf(latest_s):
+        now_s, latest_s = time.monotonic(), self.job.latest_s
+        if not self.experiment.is_timed or math.isinf(latest_s):
             return now_s < latest_s
-        arms_s = (now_s - begin_s) / self._tried * len(job.arms)
-        chosen = {job.group, *(group for group, _ in self._arms)}
+        arms_s = (now_s - begin_s) / self.tried * len(job.arms)
+        chosen = {job.group, *(group for group, _ in self.arms)}
         samples = sum(
-            (len(each.arms) + 1) * each.blocks for each in self._job.groups if each.group in chosen
+            (len(each.arms) + 1) * each.blocks for each in self.job.groups if each.group in chosen
         )
         return now_s + arms_s + samples * SAMPLE_S <= latest_s
 
     def _prepare(self, job: GroupJob) -> None:
-        is_timed, places = self._experiment.is_timed, [(job.group, arm) for arm in job.arms]
+        is_timed, places = self.experiment.is_timed, [(job.group, arm) for arm in job.arms]
         for number, at in enumerate(places):
-            if is_timed and time.monotonic() > self._job.latest_s:
-                made = [each for each in places if self._arms.pop(each, None)]
+            if is_timed and time.monotonic() > self.job.latest_s:
+                made = [each for each in places if self.arms.pop(each, None)]
                 self._leave_out([*made, *places[number:]])
                 return
-            cell = dict(self._groups[job.group][at[1]])
-            self._tell({"event": "preparing", "group": job.group, "arm": at[1], "cell": cell})
+            cell = dict(self.groups[job.group][at[1]])
+            self.tell({"event": "preparing", "group": job.group, "arm": at[1], "cell": cell})
             arm = self._make(at, cell)
             if arm and is_timed:
-                self._arms[at] = arm
+                self.arms[at] = arm
             elif arm:
                 self._report(at, self._facts(arm, at))
 
     def _make(self, at: ArmPlace, cell: Cell) -> "_GuardedArm | None":
-        self._tried += 1
+        self.tried += 1
         try:
-            arm = self._experiment.arm(cell, self._context)
-            if isinstance(arm, Computed) == self._experiment.is_timed:
+            arm = self.experiment.arm(cell, self.context)
+            if isinstance(arm, Computed) == self.experiment.is_timed:
                 raise TypeError(
                     "a Computed is no measurement; give the experiment an origin="
-                    if self._experiment.is_timed
+                    if self.experiment.is_timed
                     else f"{type(arm).__name__} is no Computed, and nothing is timed here"
                 )
-            return _GuardedArm(arm, self._file)
+            return _GuardedArm(arm, self.experiment.file)
         except Skip as skip:
             again = Again.TRANSIENT if skip.is_transient else Again.NEVER
             self._report(at, {}, skipped=str(skip) or NO_REASON, again=again)
@@ -306,25 +303,25 @@ class Bench:
         except NotWrittenError:
             raise
         except Exception as error:
-            reason = f"failed: {_describe(error, self._file)}"
+            reason = f"failed: {_describe(error, self.experiment.file)}"
             self._report(at, {}, skipped=reason, again=Again.FAILED)
         return None
 
     def _tasks(self) -> Iterator[GroupTask]:
         """The groups whose reference could be made; notes where it could not."""
-        for each in self._job.groups:
-            made = sorted(at for at in self._arms if at[0] == each.group)
+        for each in self.job.groups:
+            made = sorted(at for at in self.arms if at[0] == each.group)
             if not made:
                 continue
             first = made[0] if each.reference is None else (each.group, each.reference)
             if first in made:
                 order = [first, *(at for at in made if at != first)]
-                self._order.append(order)
-                arms = [self._arms[at] for at in order]
+                self.order.append(order)
+                arms = [self.arms[at] for at in order]
                 yield GroupTask(arms, each.first_block, each.blocks)
             else:
                 self._note(
-                    f"{self._named(first)} could not be measured in process {self._job.process}, "
+                    f"{self._named(first)} could not be measured in process {self.job.process}, "
                     "so what is compared with it was not measured either"
                 )
 
@@ -343,7 +340,9 @@ class Bench:
                 if why := why_not_stored(name) or why_not_stored(value):
                     raise TypeError(f"report() has {name}={value!r}, which {why}")
         except Exception as error:
-            self._note(f"{self._named(at)} gave no report: {_describe(error, self._file)}")
+            self._note(
+                f"{self._named(at)} gave no report: {_describe(error, self.experiment.file)}"
+            )
             return {}
         return {str(name): value for name, value in facts.items()}
 
@@ -357,49 +356,48 @@ class Bench:
         again: Again = Again.NEVER,
     ) -> None:
         why = "" if wrong is None else wrong or NO_REASON
-        name, process = self._experiment.name, self._job.process
+        name, process = self.experiment.name, self.job.process
         line = ReportLine(name, *at, process, facts, skipped, why, bool(again))
-        self._reports.add([asdict(line)])
+        self.reports.add([asdict(line)])
         event = {"group": at[0], "arm": at[1], "text": skipped or why}
         if skipped:
-            self._tell({"event": "skipped", **event, "again": again})
+            self.tell({"event": "skipped", **event, "again": again})
         elif why:
-            self._tell({"event": "wrong", **event})
+            self.tell({"event": "wrong", **event})
 
     def _note(self, text: str) -> None:
-        self._tell({"event": "note", "text": text})
+        self.tell({"event": "note", "text": text})
 
     def _named(self, at: ArmPlace) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self._groups[at[0]][at[1]].items())
+        return ", ".join(f"{name}={value}" for name, value in self.groups[at[0]][at[1]].items())
 
 
+@dataclass
 class _GuardedArm:
     """An arm whose own mistakes are told apart from wrong results."""
 
-    def __init__(self, arm: Arm, file: str | None) -> None:
-        self._arm, self._file = arm, file
-        self.has_failed = False
+    arm: Arm
+    file: Path | None
+    has_failed: bool = False
 
     def sample(self, seconds: float) -> Sample:
-        """Raises `WrongResultError` for a mistake of the arm's own, too, so that it is left out."""
         try:
-            sample = self._arm.sample(seconds)
+            sample = self.arm.sample(seconds)
             if not isinstance(sample, Sample):
                 raise TypeError(f"sample() gave {sample!r}; right would be a Sample")
         except (WrongResultError, NotWrittenError):
             raise
         except Exception as error:
-            text = _describe(error, self._file)
+            text = _describe(error, self.file)
             self.has_failed = True
             raise WrongResultError(text) from error
         return sample
 
     def report(self) -> Mapping[str, Value]:
-        """That of the arm."""
-        return self._arm.report()
+        return self.arm.report()
 
 
-def _describe(error: Exception, file: str | None) -> str:
+def _describe(error: Exception, file: Path | None) -> str:
     """Type and text of an exception, and the line of one's own file that led there.
 
     Errors of native code are sentences without either.
@@ -415,7 +413,7 @@ def _describe(error: Exception, file: str | None) -> str:
         return str(error)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename == file] or frames
+    own = [frame for frame in frames if frame.filename == str(file)] or frames
     return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text
 
 

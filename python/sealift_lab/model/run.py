@@ -77,6 +77,10 @@ class Plan:
     quick: bool = False
     threads: Sequence[int] = ()
 
+    def blocks_of(self, of: PlannedExperiment) -> int:
+        """How many blocks all groups of an experiment have in all processes."""
+        return len(of.groups) * (self.processes * of.blocks if of.is_timed else 1)
+
 
 @dataclass(frozen=True)
 class SampleLine:

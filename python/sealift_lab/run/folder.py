@@ -9,11 +9,11 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -230,7 +230,6 @@ def _why(error: Exception) -> str:
 
 
 def _arms(plan: Plan) -> Mapping[Place, int]:
-    """How many arms each group has."""
     groups = ((each.name, *of) for each in plan.experiments for of in enumerate(each.groups))
     return {(name, group): len(cells) for name, group, cells in groups}
 
@@ -331,17 +330,13 @@ def _check(planned: PlannedExperiment) -> None:
     for name, value in (item for where in wheres for item in where.items()):
         if why := why_not_stored(value):
             raise ValueError(f"{name} is {value!r}, which {why}")
-    Experiment(
-        name=planned.name,
-        title=planned.title,
-        axes=tuple(planned.axes),
-        compare=planned.compare,
+    same = {each.name for each in fields(Experiment)} & vars(planned).keys() - {"file"}
+    experiment = Experiment(
+        **{name: getattr(planned, name) for name in same},
         arm=lambda *_: Computed({}),
-        cells=lambda _: [cell for group in groups for cell in group],
-        charts=tuple(planned.charts),
-        origin=planned.origin,
-        weight=planned.weight,
-    ).groups(Scope(quick=False, cores=1, devices=()))
+        cells=lambda _: chain(*groups),
+    )
+    experiment.groups(Scope(quick=False, cores=1, devices=()))
 
 
 def _check_least(name: str, value: float, least: int) -> None:

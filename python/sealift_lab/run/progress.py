@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from statistics import median
 from typing import TYPE_CHECKING
 
-from sealift_lab.model.arm import Cell, Value
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.run import Plan, PlannedExperiment
 from sealift_lab.model.units import format_duration, format_ns
 from sealift_lab.run.schedule import State
@@ -26,10 +26,7 @@ class Progress:
     ) -> None:
         """Shows nothing yet; `bars` on a terminal, None elsewhere."""
         self._planned = {each.name: each for each in plan.experiments}
-        self._total = {
-            each.name: len(each.groups) * (each.blocks * plan.processes if each.is_timed else 1)
-            for each in plan.experiments
-        }
+        self._total = {each.name: plan.blocks_of(each) for each in plan.experiments}
         self._done: dict[str, int] = defaultdict(int)
         self._current = self._doing = ""
         self._group, self._ns = 0, defaultdict[tuple[int, int], list[float]](list)
@@ -127,12 +124,12 @@ def show_progress(plan: Plan) -> Iterator[Progress]:
 
 def _varying(planned: PlannedExperiment) -> list[str]:
     """The axes beside the compared one that have more than one value."""
-    values = defaultdict[str, set[Value]](set)
-    for name, value in (
-        item for group in planned.groups for cell in group for item in cell.items()
-    ):
-        values[name].add(value)
-    return [name for name, tried in values.items() if name != planned.compare and len(tried) > 1]
+    cells = [cell for group in planned.groups for cell in group]
+    return [
+        name
+        for name in cells[0]
+        if name != planned.compare and len({cell[name] for cell in cells}) > 1
+    ]
 
 
 # Shown about twice a second, so that a line comes at least every ten.

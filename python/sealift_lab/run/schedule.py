@@ -221,11 +221,8 @@ class Schedule:
         # The current experiment, its time, and how much was left when it began.
         self._current: PlannedExperiment | None = None
         self._own_s = self._begin_left_s = 0.0
-        self._strikes: Counter[tuple[str, int]] = Counter()
-
-    def strike(self, experiment: str, group: int, strikes: int = 1) -> None:
-        """A process gave no block of a group, which is left alone after the second time."""
-        self._strikes[experiment, group] += strikes
+        # By experiment and group processes that gave no block of it: after the second it is left.
+        self.strikes: Counter[tuple[str, int]] = Counter()
 
     def next(self, state: State, narrow: Narrow, left_s: float) -> Step | None:
         """The next process; None where nothing more can be finished in the time that is left."""
@@ -251,7 +248,6 @@ class Schedule:
         return sum(self._finish_s(each, self._todo(each)) for each in self._plan.experiments)
 
     def _first(self, of: PlannedExperiment) -> Step | None:
-        """The first process of an experiment in this round."""
         todo = self._todo(of)
         if not todo or (self._round == SHARES and of.name in self._visited):
             return None
@@ -292,7 +288,7 @@ class Schedule:
     def _todo(self, of: PlannedExperiment) -> list[GroupState]:
         """What lacks blocks, begun groups first."""
         groups = self._state.groups[of.name]
-        lacking = [e for e in groups if e.lacking and self._strikes[of.name, e.group] < STRIKES]
+        lacking = [e for e in groups if e.lacking and self.strikes[of.name, e.group] < STRIKES]
         return sorted(lacking, key=lambda each: not each.is_begun)
 
     def _begun(self, of: PlannedExperiment) -> list[GroupState]:
@@ -312,7 +308,7 @@ class Schedule:
             and not each.lacking
             and each.reference in each.places
             and each.processes < PROCESSES_MOST
-            and self._strikes[of.name, each.group] < STRIKES
+            and self.strikes[of.name, each.group] < STRIKES
             and not self._narrow.get(of.name, {}).get(each.group, True)
         ]
         count = self._count(of, wide, 1, time_s)
@@ -371,7 +367,6 @@ class Schedule:
         return Step(of, tasks, prepared_s + sampling_s, sampling_s / samples)
 
     def _finish_s(self, of: PlannedExperiment, todo: Sequence[GroupState]) -> float:
-        """What it takes to finish some groups."""
         if not of.is_timed or not todo:
             return self._pace.computing_s(of) if todo else 0.0
         arms = sum(len(each.places) for each in todo)
@@ -386,7 +381,7 @@ class Schedule:
         return max(1, self._plan.processes - group.processes)
 
 
-SHARES, REST, EXTENSIONS = range(3)
+SHARES, EXTENSIONS = 0, 2
 PROCESSES_MOST = 14
 # With fewer there is no 99 % interval.
 BLOCKS_LEAST = 8

@@ -59,12 +59,7 @@ def run(
 ) -> Done:
     """Measures what a plan has, into a new folder; without a name into one named after the time.
 
-    Args:
-        plan: Of `make_plan`.
-        out: The folder.
-        notes: Stored with it.
-        after_task: See `AfterTask`.
-        is_kept: Whether the folder stays, so that a resume may be spoken of.
+    Notes are stored with it; of a folder that is not kept no resume is spoken.
 
     Raises:
         FolderError: If the folder is not new.
@@ -151,7 +146,6 @@ def _carry_out(
 
 
 def _changes(before: Run) -> list[str]:
-    """What is not as it was when the run began."""
     changes = [f"{file} was changed since the run began" for file in changed_files(before.plan)]
     if before.plan.version != _lab.__version__:
         changes.append(
@@ -203,7 +197,7 @@ class _Session:
         """Writes the ending, has everything shown, and says what to do next."""
         run = Run(self._path)
         self._state = read_state(run)
-        ending = self._ending()
+        ending = self.parent.ending or self._ending()
         # What is resumed without a budget may be of another day, or of another machine.
         if self.budget_s and ending.ending in ("complete", "time was up"):
             self._tried("costs", lambda: self._finish(run))
@@ -233,8 +227,6 @@ class _Session:
         return Done(self._path, ending, code)
 
     def _ending(self) -> Ending:
-        if self.parent.ending:
-            return self.parent.ending
         # Not what lacks blocks only because nothing of it is here now.
         absent = {(name, group) for name, group, _ in self.parent.absent}
         lacks = any(
@@ -256,10 +248,7 @@ class _Session:
         if 0 < left_out < len(there):
             return f"{short} {left_out} of {len(there)} experiments"
         missing = sum(each.lacking for groups in there for each in groups)
-        planned = sum(
-            len(each.groups) * (each.blocks * self._plan.processes if each.is_timed else 1)
-            for each in self._plan.experiments
-        )
+        planned = sum(map(self._plan.blocks_of, self._plan.experiments))
         return f"{short} {missing:,} of {planned:,} blocks"
 
     def _code(self, ending: Ending, *, is_written: bool) -> int:
@@ -322,20 +311,17 @@ class _Session:
                 self._progress.block(group, {int(arm): ns for arm, ns in times.items()})
 
     def _take_stock(self, step: Step) -> None:
-        """What a process has added; what gave nothing or failed is tried once more."""
         name, run = step.experiment.name, Run(self._path)
         self._state = read_state(run)
         now = {each.group: (each.blocks, each.lacking) for each in self._state.groups[name]}
         if self.parent.has_hung:
-            given_up = dict.fromkeys(now, STRIKES)
+            for group in now:
+                self._schedule.strikes[name, group] += STRIKES
         else:
-            given_up = {
-                each.group: 1
-                for each, _ in step.tasks
-                if self.parent.has_failed or now[each.group] == (each.blocks, each.lacking)
-            }
-        for group, strikes in given_up.items():
-            self._schedule.strike(name, group, strikes)
+            # What gave nothing or failed is tried once more.
+            for each, _ in step.tasks:
+                if self.parent.has_failed or now[each.group] == (each.blocks, each.lacking):
+                    self._schedule.strikes[name, each.group] += 1
         self._narrow[name] = self._judged(run, name)
 
     def _judged(self, run: Run, name: str) -> Mapping[int, bool]:
@@ -346,7 +332,6 @@ class _Session:
         return narrow(run.samples.filter(experiment=name), planned)
 
     def _finish(self, run: Run) -> None:
-        """Has the lab's own experiments store what the engine looks for."""
         found = results(run)
         own = {each.name for each in run.plan.experiments if each.file is None}
         for each in registry.all_experiments():

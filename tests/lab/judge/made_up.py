@@ -15,7 +15,7 @@ NAME = "made-up"
 DEVICES = ("library", "cpu", "table")
 
 
-@dataclass(frozen=True)
+@dataclass
 class MadeUpRun:
     plan: Plan
     samples: pl.DataFrame

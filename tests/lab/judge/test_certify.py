@@ -12,7 +12,8 @@ from tests.lab.judge.made_up import make_run, make_samples
 from sealift_lab.judge.blocks import groups_of
 from sealift_lab.judge.certify import agreement, certify, certify_commands, pools, replay
 from sealift_lab.judge.judge import results
-from sealift_lab.judge.trial import BLOCKS, COMMAND, WORKS, Slowed, Trial, measure_trial
+from sealift_lab.judge.trial import COMMAND, WORKS, Slowed, Trial, measure_trial
+from sealift_lab.measure.plan import BLOCKS
 from sealift_lab.model.arm import Computed, Sample
 
 

@@ -121,7 +121,7 @@ def test_one_thread_and_all_cores_give_way_to_those_asked_for() -> None:
     ("change", "named"),
     [
         ({"workload": "as told"}, "workload 'as told'; right would be AES-128, 192 or 256"),
-        ({"workload": "AES-512"}, "key_bits of 512"),
+        ({"workload": "AES-512"}, "workload 'AES-512'; right would be"),
         ({"keys": "some"}, "keys 'some'; write one, fresh or sessions:N"),
         ({"mix": "half"}, "mix 'half'"),
     ],

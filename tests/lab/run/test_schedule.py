@@ -115,7 +115,7 @@ def run(
         for group, _ in step.tasks:
             name, number = step.experiment.name, group.group
             if state.groups[name][number] == before.groups[name][number]:
-                schedule.strike(name, number)
+                schedule.strikes[name, number] += 1
     return state
 
 
