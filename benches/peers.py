@@ -41,9 +41,9 @@ import sealift
 from peer_cases import Case, cases
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import finding
-from sealift_lab.experiments.device_names import NAMES
 from sealift_lab.judge.judge import results
 from sealift_lab.machine.facts import describe
+from sealift_lab.experiments.notes import NAMES
 from sealift_lab.measure.storage import (
     Journal,
     NotWrittenError,

@@ -1,9 +1,12 @@
-"""Texts of experiments: in each package a file `notes.md`, with a section for each experiment."""
+"""Texts: names of devices and keys, and a `notes.md` a package, with a section an experiment."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TypedDict
+
+from sealift_lab.model.arm import Value
 
 
 class Texts(TypedDict):
@@ -35,3 +38,26 @@ def read_notes(package: str, *names: str) -> str:
 def _sections(package: str) -> dict[str, str]:
     _, *sections = f"\n{(files(package) / 'notes.md').read_text('utf-8')}".split("\n# ")
     return {name: text.strip() for name, _, text in (each.partition("\n") for each in sections)}
+
+
+NAMES: Mapping[Value, str] = {
+    "cpu": "Sealift's kernels",
+    "library": "AWS-LC",
+    "table": "table code",
+    "ipp": "Intel IPP",
+    "cpu:isa=aesni": "AES-NI",
+    "cpu:isa=vaes256": "VAES, 256 bits",
+    "cpu:isa=vaes512": "VAES, 512 bits",
+    "cuda": "GPU (CUDA)",
+    "opencl": "GPU (OpenCL)",
+    "one": "one key",
+    "sessions:1024": "1,024 keys",
+    "fresh": "a fresh key each",
+}
+ADVICE: Mapping[Value, str] = {
+    "cpu": "On your CPU, with Sealift's kernels",
+    "library": "On your CPU, with AWS-LC",
+    "ipp": "On your CPU, with Intel IPP",
+    "cuda": "On your GPU, through CUDA",
+    "opencl": "On your GPU, through OpenCL",
+}

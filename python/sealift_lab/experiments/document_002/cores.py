@@ -6,6 +6,7 @@ submit and wait.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, SIZE, THREADS, Spot, curves
@@ -86,18 +87,12 @@ def _arm(cell: Cell, context: Context) -> Arm:
 def _published() -> Iterator[Published]:
     for board, spot in [(each, spot) for each in (HIFN, BROADCOM) for spot in each.published]:
         where: Cell = {"cipher": TDES, **spot.cell, "batch": 1, "way": SLEEPING}
-        yield Published(
-            figure="002-R1",
-            what=f"{board.title}, {spot}, beside cores here",
-            value=board.published[spot],
-            unit="Mbit/s",
-            source=table(board.table)[0]["source"],
-            kind=Kind.VALUE,
-            here=Scaled(Rate(where), 8),
-            note="3DES on cores as cards, one buffer at a time, sleeping",
-            series=f"{board.title}, {str(spot).partition(',')[0]}",
-            at=where,
-        )
+        what, source = f"{board.title}, {spot}, beside cores here", table(board.table)[0]["source"]
+        value, here = board.published[spot], Scaled(Rate(where), 8)
+        note = "3DES on cores as cards, one buffer at a time, sleeping"
+        series = f"{board.title}, {str(spot).partition(',')[0]}"
+        figure = partial(Published, "002-R1", what, value, "Mbit/s", source, Kind.VALUE)
+        yield figure(here, note, series, where)
 
 
 TDES, GCM = "3des-cbc", "aes-128-gcm"

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from sealift_lab.experiments.combinations import axes
-from sealift_lab.experiments.device_names import ADVICE, NAMES
 from sealift_lab.experiments.document_003 import messages, tables
-from sealift_lab.experiments.notes import texts
+from sealift_lab.experiments.notes import ADVICE, NAMES, texts
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import LOAD, MANY_KEYS, Load, crypto_cells, with_load
 from sealift_lab.measure.native import native

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from sealift_lab.experiments.combinations import grid
-from sealift_lab.experiments.device_names import ADVICE
 from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, HOST, OURS, RESIDENT
 from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
-from sealift_lab.experiments.notes import texts
+from sealift_lab.experiments.notes import ADVICE, texts
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times

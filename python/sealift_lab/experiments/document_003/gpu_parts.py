@@ -24,20 +24,10 @@ def _cells_of_rates(scope: Scope) -> Iterator[Cell]:
     return grid(scope, {"device": device}, instruction=INSTRUCTIONS if "cuda" in device else ())
 
 
-def _rates_arm(cell: Cell, _: Context) -> Arm:
-    device = device_spec(str(cell["device"]))
-    return native("gpu_units", device=device, of=cell["instruction"], rounds=ROUNDS)
-
-
 def _cells_of_copies(scope: Scope) -> Iterator[Cell]:
     device = cells.device_of(scope)
     sizes = COPIES[:2] if device == PROCESSOR else COPIES
     return grid(scope, {"device": device}, copy_bytes=sizes, direction=DIRECTIONS)
-
-
-def _copies_arm(cell: Cell, _: Context) -> Arm:
-    of = {"direction": cell["direction"], "size_bytes": cell["copy_bytes"]}
-    return native("gpu_copies", device=device_spec(str(cell["device"])), **of)
 
 
 def _cells_of_messages(scope: Scope) -> Iterator[Cell]:
@@ -63,8 +53,8 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
         grid=None,
         operation=operation,
         keys=keys,
-        key_bits=int(cell["key_bits"]),
-        s_box=str(cell["s_box"]),
+        key_bits=cell["key_bits"],
+        s_box=cell["s_box"],
         messages=max(2, every_bytes // message_bytes),
         message_bytes=message_bytes,
     )
@@ -126,7 +116,9 @@ RATES = cells.gpu_experiment(
     axes=(cells.DEVICE, Axis("instruction", "instruction")),
     compare="instruction",
     cells=_cells_of_rates,
-    arm=_rates_arm,
+    arm=lambda cell, _: native(
+        "gpu_units", device=device_spec(cell["device"]), of=cell["instruction"], rounds=ROUNDS
+    ),
     operation="instruction of a lane",
     charts=(Chart("instruction", "device", "operations/s", "Instructions of a lane", log_y=True),),
     weight=0.05,
@@ -136,7 +128,12 @@ COPYING = cells.gpu_experiment(
     axes=(cells.DEVICE, Axis("copy_bytes", "bytes of a copy"), Axis("direction", "direction")),
     compare="direction",
     cells=_cells_of_copies,
-    arm=_copies_arm,
+    arm=lambda cell, _: native(
+        "gpu_copies",
+        device=device_spec(cell["device"]),
+        direction=cell["direction"],
+        size_bytes=cell["copy_bytes"],
+    ),
     operation="copy",
     charts=(Chart("copy_bytes", "direction", "MB/s", "Copies by size", log_x=True),),
     weight=0.1,

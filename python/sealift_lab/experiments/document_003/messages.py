@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 
-from sealift_lab.experiments.device_names import NAMES
+from sealift_lab.experiments.notes import NAMES
 from sealift_lab.measure.crypto import MANY_KEYS, Builder, Work, crypto_arm
 from sealift_lab.model import workload
 from sealift_lab.model.arm import Cell, Value

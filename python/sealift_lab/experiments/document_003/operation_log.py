@@ -20,8 +20,7 @@ from pathlib import Path
 
 from sealift.errors import DeviceError, LimitError
 from sealift_lab._lab import Engine
-from sealift_lab.experiments.device_names import NAMES
-from sealift_lab.experiments.notes import texts
+from sealift_lab.experiments.notes import NAMES, texts
 from sealift_lab.measure.storage import write_file
 from sealift_lab.measure.timed import Stopwatch
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError

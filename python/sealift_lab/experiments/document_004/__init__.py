@@ -1,6 +1,6 @@
 """Document 004, copies and shared memory: by length, threads, function, memory, and as frames."""
 
-from sealift_lab.experiments.document_004 import ceiling, comparisons, frames
+from sealift_lab.experiments.document_004 import comparisons, frames
 from sealift_lab.model.experiment import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -8,7 +8,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     comparisons.BY_LENGTH,
     comparisons.BY_THREADS,
     comparisons.BY_FUNCTION,
-    ceiling.EXPERIMENT,
+    comparisons.CEILING,
     comparisons.WHY_THREADS,
     comparisons.EXAMPLE,
     frames.EXPERIMENT,

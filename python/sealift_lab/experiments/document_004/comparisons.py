@@ -1,7 +1,12 @@
 """Document 004's comparisons of copies: by length, threads, function, memory, offset and cause.
 
-Plots A, B and C, the causes (004-T), the example run and its file (004-R1, 004-R2), and two factors
-that the document did not vary: the kind of memory, and where the destination lies.
+Plots A, B and C, the causes (004-T), the example run and its file (004-R1, 004-R2), the limit of
+memory (004-M), and two factors that the document did not vary: the kind of memory, and where the
+destination lies.
+
+Payload is the bytes that a program wanted. Traffic is the bytes that memory moved: a read moves the
+payload once, a store past the caches once, a store through them twice, because its line is read
+before it is written.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -12,11 +17,11 @@ from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004 import copies
 from sealift_lab.experiments.document_004.copies import AS_PUBLISHED, CALIBRATED, REGION, curves
 from sealift_lab.experiments.notes import texts
-from sealift_lab.measure.crypto import LOAD, with_load
+from sealift_lab.measure.crypto import LOAD, one_and_all, with_load
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
-from sealift_lab.model.published import Kind, Published, Times, table_row
-from sealift_lab.model.results import Results
+from sealift_lab.model.published import Kind, Published, Rate, Scaled, Times, table_row
+from sealift_lab.model.results import Results, Row
 
 _experiment = partial(Experiment, arm=copies.copy_arm, operation="copy", names=copies.FUNCTIONS)
 
@@ -212,6 +217,70 @@ BY_FUNCTION = _experiment(
 )
 
 
+def share_of_ceiling(results: Results, threads: int) -> float | None:
+    """The least share of the most traffic that Sealift's copy moves, over its lengths."""
+    rows = [row for row in results.select(threads=threads) if not row.wrong]
+    own = [_traffic(row) for row in rows if row.cell["kernel"] == OUR_KERNEL]
+    most = max((_traffic(row) for row in rows if row.cell["kernel"] != OUR_KERNEL), default=0.0)
+    return min(1.0, min(own) / most) if own and most else None
+
+
+def _ceiling_published(results: Results) -> list[Published]:
+    """The published limit beside the most traffic that was measured, over all thread counts."""
+    claim = table_row("004-X1-claims", claim_id="mem-limit")
+    exact = (row for row in results.rows if row.cell["kernel"] in EXACT_UNITS and not row.wrong)
+    best = max(exact, key=_traffic, default=None)
+    first: Cell = {"size_bytes": CEILING_BYTES[0], "threads": 1, "kernel": READING}
+    cell = best.cell if best else first
+    what = "local memory bandwidth limit, reckoned there, traffic measured here"
+    value, source = float(claim["value"]) * copies.MB_PER_GB, claim["source"]
+    traffic = Scaled(Rate(cell), EXACT_UNITS[str(cell["kernel"])])
+    note = f"{cell['kernel']}, {cell['threads']} threads; printed {claim['as_printed']}"
+    return [Published("004-M", what, value, "MB/s", source, Kind.VALUE, traffic, note)]
+
+
+def _traffic(row: Row) -> float:
+    """MB/s that memory moves; 0 where that isn't known."""
+    speed, units = row.payload_mb_per_s, TRAFFIC_UNITS.get(str(row.cell["kernel"]), 0)
+    return units * speed.value if speed else 0.0
+
+
+CEILING_BYTES = (4 << 20, 16 << 20)
+READING, OUR_KERNEL = "read, 64-byte registers", "copy by Sealift"
+KERNELS: Mapping[str, Cell] = {
+    READING: {"operation": "read", "function": "avx512"},
+    "read, words": {"operation": "read", "function": "words"},
+    "write past the caches": {"operation": "write", "function": "non-temporal"},
+    "write, 64-byte registers": {"operation": "write", "function": "avx512"},
+    "fill by the C library": {"operation": "fill", "function": "glibc"},
+    "copy past the caches": {"operation": "copy", "function": "non-temporal"},
+    "copy, 16-byte registers": {"operation": "copy", "function": "sse2"},
+    "copy by the C library": {"operation": "copy", "function": "glibc"},
+    OUR_KERNEL: {"operation": "copy", "function": "ours"},
+}
+# How often memory moves the payload, where that is known: not of stores through the caches, whose
+# read processors may leave out.
+EXACT_UNITS = {READING: 1, "read, words": 1, "write past the caches": 1, "copy past the caches": 2}
+# Sealift's copy may be the C library's: the least.
+TRAFFIC_UNITS = {**EXACT_UNITS, OUR_KERNEL: 2}
+
+CEILING = Experiment(
+    **texts(__package__, "memory-ceiling"),
+    id="004-M",
+    axes=(copies.SIZE, copies.COUNT, Axis("kernel", "kernel")),
+    compare="kernel",
+    cells=lambda scope: grid(
+        scope, {}, size_bytes=CEILING_BYTES, threads=one_and_all(scope), kernel=KERNELS
+    ),
+    arm=copies.arm_by("kernel", KERNELS, {"state": "cold"}),
+    operation="block",
+    published=_ceiling_published,
+    charts=(Chart("threads", "kernel", "MB/s", "Memory: payload by threads", panels="size_bytes"),),
+    preferred={"size_bytes": CEILING_BYTES[1], "threads": 1},
+    weight=0.4,
+)
+
+
 def _cause_cells(scope: Scope) -> Iterator[Cell]:
     causes = [each for each in CAUSES if each != REGION or REGION in scope.memories]
     # A core is left for the thread beside.
@@ -224,18 +293,10 @@ def _cause_published(results: Results) -> list[Published]:
     claim = table_row("004-X1-claims", claim_id="shootdown")
     threads = max((int(row.cell["threads"]) for row in results.rows), default=1)
     at: dict[str, Value] = {"size_bytes": LENGTHS[0], "threads": threads}
-    return [
-        Published(
-            figure="004-T",
-            what="a copy after a first touch over one beside TLB shootdowns",
-            value=1.0,
-            unit="x",
-            source=claim["source"],
-            kind=Kind.READING,
-            here=Times({**at, "cause": FIRST_TOUCH}, {**at, "cause": SHOOTDOWN}),
-            note=f"our reading; printed is a cause, not a figure: {claim['as_printed']}",
-        )
-    ]
+    what = "a copy after a first touch over one beside TLB shootdowns"
+    times = Times({**at, "cause": FIRST_TOUCH}, {**at, "cause": SHOOTDOWN})
+    note = f"our reading; printed is a cause, not a figure: {claim['as_printed']}"
+    return [Published("004-T", what, 1.0, "x", claim["source"], Kind.READING, times, note)]
 
 
 SHOOTDOWN, FIRST_TOUCH = "beside TLB shootdowns", "first touch"

@@ -100,22 +100,14 @@ def published_copies(
         printed, place = row["copy_function"], row["experiment"].removeprefix("App ")
         function = PUBLISHED_FUNCTIONS[printed]
         where = {"size_bytes": size_bytes, "threads": max(1, threads), "function": function, **at}
-        source = row["source"]
+        value, source = float(row["throughput_gb_s"]) * MB_PER_GB, row["source"]
         if "read off" in source:
             source = f"document 004, plot {row['panel']}; read off the plot, about 3 %"
         pool = f"{threads} threads" if threads else "no pool"
-        yield Published(
-            figure=figure,
-            what=f"{printed} {place}, {size_bytes:,} B, {pool}",
-            value=float(row["throughput_gb_s"]) * MB_PER_GB,
-            unit="MB/s",
-            source=source,
-            kind=Kind.VALUE,
-            here=Rate(where),
-            note=f"copied by {function}, {note}",
-            series=f"{printed} {place}" if is_drawn else "",
-            at=where if is_drawn else {},
-        )
+        what, way = f"{printed} {place}, {size_bytes:,} B, {pool}", f"copied by {function}, {note}"
+        drawn = (f"{printed} {place}", where) if is_drawn else ()
+        figures = (figure, what, value, "MB/s", source, Kind.VALUE, Rate(where), way)
+        yield Published(*figures, *drawn)
 
 
 def _published_arm(cell: Cell, context: Context) -> Arm:

@@ -1,6 +1,6 @@
 """Frames between two processes, through shared memory, plain and sealed, and otherwise: 004-I."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from sealift_lab.experiments.combinations import axes, grid
 from sealift_lab.experiments.notes import texts
@@ -8,7 +8,6 @@ from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Chart, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, table_row
-from sealift_lab.model.results import Results
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -23,25 +22,17 @@ def _arm(cell: Cell, context: Context) -> Arm:
     return native("frames", context, **cell)
 
 
-def _published(_: Results) -> Sequence[Published]:
+def _published() -> Iterator[Published]:
     claim = table_row("004-X1-claims", claim_id="escape-64k")
     at: Cell = {"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES}
-    return [
-        Published(
-            figure="004-X1",
-            what=f"64 KB frames between two hosts, beside {words} here",
-            value=float(claim["value"]),
-            unit=claim["unit"],
-            source=claim["source"],
-            kind=Kind.VALUE,
-            here=Rate({**at, "batch": 1, "way": way}),
-            note="here two processes of one host, there two hosts with memory between them",
-            # Drawn once, though compared with each way.
-            series="two hosts, as published" if way == RING else "",
-            at=at,
-        )
-        for way, words in WAYS.items()
-    ]
+    value, unit, source = float(claim["value"]), claim["unit"], claim["source"]
+    note = "here two processes of one host, there two hosts with memory between them"
+    for way, words in WAYS.items():
+        what = f"64 KB frames between two hosts, beside {words} here"
+        here = Rate({**at, "batch": 1, "way": way})
+        # Drawn once, though compared with each way.
+        series = "two hosts, as published" if way == RING else ""
+        yield Published("004-X1", what, value, unit, source, Kind.VALUE, here, note, series, at)
 
 
 def _chart(y: str, title: str, where: Cell) -> Chart:
@@ -72,7 +63,7 @@ EXPERIMENT = Experiment(
     cells=_cells,
     arm=_arm,
     operation="frame",
-    published=_published,
+    published=lambda _: [*_published()],
     charts=(
         _chart("MB/s", "Frames one after the other", {"pattern": STREAM, "batch": 1}),
         _chart("time", "Frames there and back, time a frame", {"pattern": PING_PONG}),

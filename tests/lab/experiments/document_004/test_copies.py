@@ -8,7 +8,7 @@ import pytest
 from tests.lab.experiments.document_003.made_results import FULL, cells
 from tests.lab.experiments.document_003.made_results import results as made
 
-from sealift_lab.experiments.document_004 import EXPERIMENTS, ceiling, comparisons, copies
+from sealift_lab.experiments.document_004 import EXPERIMENTS, comparisons, copies
 from sealift_lab.experiments.document_004.copies import copy_arm
 from sealift_lab.model.arm import Cell, Context, Skip, fits
 from sealift_lab.model.experiment import Experiment, Scope
@@ -76,7 +76,7 @@ ARMS = (
     (comparisons.EXAMPLE, {"size_bytes": 256, "function": "sse2"}),
     (comparisons.OFFSETS, {"size_bytes": 4_096, "offset": 12}),
     (comparisons.WHY_THREADS, {"size_bytes": 65_536}),
-    (ceiling.EXPERIMENT, {"size_bytes": 4 << 20, "threads": 1, "kernel": "copy by Sealift"}),
+    (comparisons.CEILING, {"size_bytes": 4 << 20, "threads": 1, "kernel": "copy by Sealift"}),
 )
 
 
@@ -132,21 +132,21 @@ def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
 
 def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly() -> None:
     speeds = {"copy past the caches": 10_000.0, "read, words": 15_000.0}
-    results = made(ceiling.EXPERIMENT, FULL, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0))
-    (limit,) = ceiling.EXPERIMENT.published(results)
+    results = made(comparisons.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0))
+    (limit,) = comparisons.CEILING.published(results)
     assert isinstance(limit.here, Scaled)
     assert isinstance(limit.here.figure, Rate)
     assert limit.here.figure.where["kernel"] == "copy past the caches"
     assert limit.here.factor == 2, "a copy moves its payload twice"
     assert limit.value == pytest.approx(23_460)
-    assert ceiling.share_of_ceiling(results, 1) == pytest.approx(0.8)
+    assert comparisons.share_of_ceiling(results, 1) == pytest.approx(0.8)
     fast = made(
-        ceiling.EXPERIMENT,
+        comparisons.CEILING,
         FULL,
-        lambda cell: 90_000.0 if cell["kernel"] == ceiling.OURS else 5_000.0,
+        lambda cell: 90_000.0 if cell["kernel"] == comparisons.OUR_KERNEL else 5_000.0,
     )
-    assert ceiling.share_of_ceiling(fast, 1) == 1.0, "its own traffic is the least that it may be"
-    assert ceiling.share_of_ceiling(NOTHING, 1) is None
+    assert comparisons.share_of_ceiling(fast, 1) == 1.0, "its own traffic is the least that it may be"
+    assert comparisons.share_of_ceiling(NOTHING, 1) is None
 
 
 def test_costs_are_stored_only_where_every_length_was_measured(

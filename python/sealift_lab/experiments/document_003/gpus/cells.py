@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 
-from sealift_lab.experiments import device_names
+from sealift_lab.experiments import notes
 from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import limits
 from sealift_lab.experiments.document_003.gpus.limits import LANES, MESSAGES, Gpu, Grid
@@ -27,9 +27,9 @@ def device_of(scope: Scope) -> str:
     return PROCESSOR
 
 
-def device_spec(device: str) -> str:
+def device_spec(device: Value) -> str:
     """The name under which a device of a cell is opened; OpenCL's first stands for a processor."""
-    name = device.partition(", ")[0]
+    name = str(device).partition(", ")[0]
     return "opencl:0" if name == PROCESSOR else name
 
 
@@ -203,9 +203,9 @@ WORKLOAD = (
     "verifies"
 )
 NAMES: Mapping[Value, str] = {
-    **device_names.NAMES,
+    **notes.NAMES,
     **{
-        cores_text(driver, count): cores_text(device_names.NAMES[driver], count)
+        cores_text(driver, count): cores_text(notes.NAMES[driver], count)
         for driver in BY_CODE.values()
         for count in CORE_COUNTS
     },
