@@ -34,6 +34,12 @@ def read_notes(package: str, *names: str) -> str:
     return "\n\n".join(_sections(package)[name] for name in names)
 
 
+def read_legend(package: str, name: str) -> dict[str, str]:
+    """A section whose paragraphs say what each of several names stands for: `**NAME**: text`."""
+    entries = (" ".join(each.split()) for each in read_notes(package, name).split("\n\n"))
+    return dict(each.removeprefix("**").split("**: ", 1) for each in entries)
+
+
 @cache
 def _sections(package: str) -> dict[str, str]:
     _, *sections = f"\n{(files(package) / 'notes.md').read_text('utf-8')}".split("\n# ")

@@ -4,7 +4,6 @@ A number is reproduced within a tenth or contradicted; a claim that one thing is
 has a shape alone. Inputs of the model are no results of it, and neither is what it leaves out.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, MBIT_S, Board, Spot
-from sealift_lab.experiments.notes import read_notes, texts
+from sealift_lab.experiments.notes import read_legend, texts
 from sealift_lab.model.arm import Cell, Computed, Context, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.published import Fact, Kind, Missing, Published, table, table_row
@@ -170,10 +169,7 @@ CLAIMS: Mapping[str, CardClaim] = {
     ),
     THREE_OVER_FOUR: CardClaim(Kind.SHAPE, lambda at: _over_usual(at, cards=3)),
 }
-_notes = (each[2:].partition("**: ") for each in read_notes(__package__, "claims").split("\n\n"))
-NOTES = {
-    name: " ".join(note.split()) for names, _, note in _notes for name in re.split(r",\s", names)
-}
+NOTES = read_legend(__package__, "claims")
 
 EXPERIMENT = boards.simulated_experiment(
     **texts(__package__, "cards-claims"),

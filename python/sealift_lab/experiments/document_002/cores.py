@@ -4,8 +4,7 @@ Clients hand buffers over to devices, each a worker on a core of its own, throug
 submit and wait.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -13,29 +12,9 @@ from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, SIZE, TH
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, with_load
 from sealift_lab.measure.native import native
-from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value
+from sealift_lab.model.arm import Arm, Cell, Context, Skip
 from sealift_lab.model.experiment import Axis, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, Scaled, table
-
-
-@dataclass(frozen=True)
-class _CountingArm:
-    """An arm whose report has the system's counts a message, too."""
-
-    arm: Arm
-
-    def sample(self, seconds: float) -> Sample:
-        return self.arm.sample(seconds)
-
-    def report(self) -> Mapping[str, Value]:
-        facts = self.arm.report()
-        if not (messages := int(facts["messages_worked"])):
-            return facts
-        counts = {
-            f"{title} a message": float(f"{float(facts[name]) / messages / units:.4g}")
-            for title, (name, units) in COUNTS.items()
-        }
-        return {**facts, **counts}
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -71,7 +50,7 @@ def _arm(cell: Cell, context: Context) -> Arm:
             f"{spot.threads} threads with {batch} times {spot.buffer_bytes:,} B each: by 3DES a "
             "round of that takes longer than a sample may"
         )
-    arm = native(
+    return native(
         "offload",
         context,
         cipher=cipher,
@@ -81,7 +60,6 @@ def _arm(cell: Cell, context: Context) -> Arm:
         message_bytes=spot.buffer_bytes,
         batch=batch,
     )
-    return _CountingArm(arm)
 
 
 def _published() -> Iterator[Published]:
@@ -105,13 +83,6 @@ CARDS = 4
 FIRST_BYTES = 8 << 20
 # About half a second of two cores that every thread has its share of.
 TDES_SHARED_BYTES_MAX = 24 << 20
-COUNTS = {
-    "wake-ups of clients": ("sleeps_of_clients", 1),
-    "wake-ups of devices": ("sleeps_of_devices", 1),
-    "preemptions": ("preemptions", 1),
-    "user us": ("user_ns", 1_000),
-    "kernel us": ("kernel_ns", 1_000),
-}
 FIGURES: tuple[tuple[str, str, Cell], ...] = (
     ("threads", "one buffer at a time, sleeping", {"batch": 1, "way": SLEEPING}),
     ("batch", "one thread, sleeping, by buffers at once", {"threads": 1, "way": SLEEPING}),

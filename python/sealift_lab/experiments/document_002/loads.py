@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import HIFN, MBIT_S, SIZE, THREADS, Spot
-from sealift_lab.experiments.notes import texts
+from sealift_lab.experiments.notes import read_legend, texts
 from sealift_lab.model.arm import Cell, Computed, Context, Skip, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.results import Origin
@@ -92,24 +92,15 @@ SWITCHED = boards.simulated_experiment(
     arm=_switch_arm,
     columns={MBIT_S: "Mbit/s", SWITCH_TIMES: "times", boards.IDLE: "cards idle %", OFF: "off %"},
     estimated_s=1.0,
-    legend={
-        OWN_LINES: "document 002: separate lines did not significantly improve throughput",
-        IN_TURN: "document 002: with completions first the queue almost drains before applications "
-        "issue requests again",
-        THREE: "document 002: with 16,384 B three 5820 did more than four",
-        "no chained requests": "document 002: fewer interrupts than requests, which chaining gives",
-        "no limit of the bus": "document 002: 38 % of the bus in use",
-        "no wait for memory": "document 002: three writes a byte use up what memory takes",
-    },
+    legend=read_legend(__package__, "switches"),
 )
 
 
 @dataclass(frozen=True)
 class Question:
-    """A load.
+    """A load; the notes have it in words.
 
     Attributes:
-        title: The load in words.
         base: The question that it stands beside, in a load as long.
         changes: Arguments of a simulated board that differ from requests sent by the cost model.
         messages: Of each batch.
@@ -118,7 +109,6 @@ class Question:
         times: How many times as long a load it takes.
     """
 
-    title: str
     base: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     messages: int = 1
@@ -202,59 +192,25 @@ SOFTWARE = {
     f"with software at {times * OPENSSL_MBIT_S:.0f} Mbit/s": times * OPENSSL_MBIT_S
     for times in (1, 3, 6)
 }
+POLICIES = {"least sessions": None, "round-robin": "round-robin", COST: COST_MODEL}
 QUESTIONS: Mapping[str, Question] = {
-    LEAST: Question(
-        "each thread keeps to the card that had fewest sessions",
-        LEAST,
-        {"policy": None},
-        sizes=SOFTWARE_SIZES,
-    ),
-    "round-robin": Question(
-        "each request goes to the next card in turn", LEAST, {"policy": "round-robin"}
-    ),
-    COST: Question(
-        "each request goes where it should be done first, by costs that are learnt",
-        LEAST,
-        sizes=SOFTWARE_SIZES,
-    ),
+    LEAST: Question(LEAST, {"policy": None}, sizes=SOFTWARE_SIZES),
+    "round-robin": Question(LEAST, {"policy": "round-robin"}),
+    COST: Question(LEAST, sizes=SOFTWARE_SIZES),
+    **{f"batches of {messages}": Question(COST, messages=messages) for messages in (16, 256)},
     **{
-        f"batches of {messages}": Question(
-            f"{messages} messages of a thread are one request: handed over, reported by an "
-            "interrupt and taken back once",
-            COST,
-            messages=messages,
-        )
-        for messages in (16, 256)
-    },
-    **{
-        name: Question(
-            f"a fifth device, the host itself, without hand-over, at {rate:.3g} Mbit/s",
-            COST,
-            {"software_gbit_per_s": rate / 1_000},
-            sizes=SOFTWARE_SIZES,
-        )
+        name: Question(COST, {"software_gbit_per_s": rate / 1_000}, sizes=SOFTWARE_SIZES)
         for name, rate in SOFTWARE.items()
     },
     **{
         f"unequal cards, {name}": Question(
-            f"cards of {', '.join(f'{rate:.4g}' for rate in UNEQUAL_MBIT_S)} Mbit/s; {name}",
             "unequal cards, least sessions",
             {"policy": policy, "rates_gbit_per_s": tuple(rate / 1_000 for rate in UNEQUAL_MBIT_S)},
         )
-        for name, policy in (
-            ("least sessions", None),
-            ("round-robin", "round-robin"),
-            (COST, COST_MODEL),
-        )
+        for name, policy in POLICIES.items()
     },
     # Some milliseconds pass until it is noticed, which are to be little of the load.
-    DIES: Question(
-        "the first of four equal cards falls silent in the middle of the load and still takes "
-        "requests; they are overdue after a while, and another card works them",
-        COST,
-        dies=True,
-        times=4,
-    ),
+    DIES: Question(COST, dies=True, times=4),
 }
 
 BEYOND = boards.simulated_experiment(
@@ -282,7 +238,7 @@ BEYOND = boards.simulated_experiment(
     },
     weight=0.4,
     estimated_s=3.5,
-    legend={name: question.title for name, question in QUESTIONS.items()},
+    legend=read_legend(__package__, "questions"),
 )
 
 

@@ -9,6 +9,7 @@ each message worked once, and Sealift's kernel, which takes whole warps. Not par
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
@@ -59,9 +60,7 @@ def break_of(line: Iterable[tuple[float, float]], units: float) -> Figure:
     if len(points) < PLACES_LEAST:
         return Missing(f"{places} is too short to tell")
     found = breakpoint_of(points)
-    if found is None:
-        return Missing(f"{places} has no break")
-    return found.scaled(1 / units)
+    return found.scaled(1 / units) if found else Missing(f"{places} has no break")
 
 
 def projected_line(gpu: Gpu, axis: str) -> Sequence[tuple[float, float]]:
@@ -74,14 +73,11 @@ def projected_line(gpu: Gpu, axis: str) -> Sequence[tuple[float, float]]:
 
 def _cells(grids: Grids, *ways: tuple[str, str, str]) -> Callable[[Scope], Iterator[Cell]]:
     """Each grid of the device here in each way that it can be worked: code, mode and data."""
-
-    def of_scope(scope: Scope) -> Iterator[Cell]:
-        for device, grid in _grids_here(grids, scope):
-            for way in ways:
-                if cells.is_worked(way[0], grid):
-                    yield cells.gpu_cell(device, grid, *way)
-
-    return of_scope
+    return lambda scope: (
+        cells.gpu_cell(device, grid, *way)
+        for (device, grid), way in product(_grids_here(grids, scope), ways)
+        if cells.is_worked(way[0], grid)
+    )
 
 
 def _grids_here(grids: Grids, scope: Scope) -> Iterator[tuple[str, Grid]]:
@@ -97,15 +93,16 @@ def _limits(
     series: str = "{gpu.name} at most",
     ours: str = "{gpu.name} at most, Sealift's kernel",
     gpus: Sequence[Gpu] = limits.GPUS,
-) -> Iterator[Line]:
+) -> list[Line]:
     """Projected limits of the document's program and of Sealift's kernel, by these axes."""
-    for code, name in ((AS_PUBLISHED, series), (OURS, ours)):
-        for gpu in gpus:
-            for grid in grids(gpu.name, gpu.multiprocessors):
-                if cells.is_worked(code, grid):
-                    every = cells.gpu_cell(cells.published_name(gpu), grid, *PUBLISHED)
-                    at = {axis: every[axis] for axis in axes}
-                    yield cells.limit_line(gpu, code, grid, name.format(gpu=gpu, grid=grid), at)
+    found = []
+    for (code, name), gpu in product(((AS_PUBLISHED, series), (OURS, ours)), gpus):
+        for grid in grids(gpu.name, gpu.multiprocessors):
+            if cells.is_worked(code, grid):
+                every = cells.gpu_cell(cells.published_name(gpu), grid, *PUBLISHED)
+                at, text = {axis: every[axis] for axis in axes}, name.format(gpu=gpu, grid=grid)
+                found.append(cells.limit_line(gpu, code, grid, text, at))
+    return found
 
 
 def _breaks(
@@ -161,11 +158,9 @@ def _published_grids(results: Results) -> Iterator[Published]:
         if units is not None:
             where = {**REPLICATED_PUBLISHED, **at, "thread_blocks": times * units}
             here = cells.of_a_gpu(results, Rate(where))
-        per_unit = (
-            f"{times} blocks for each multiprocessor" if times > 1 else "a block for each one"
-        )
+        each = f"{times} blocks for each multiprocessor" if times > 1 else "a block for each one"
         what = f"{grid.blocks} blocks of {grid.threads} threads"
-        note = f"the published program, replicated, {per_unit}; {cells.WORKLOAD}"
+        note = f"the published program, replicated, {each}; {cells.WORKLOAD}"
         place = {**cells.PUBLISHED_WAY, "thread_blocks": grid.blocks, **at}
         series = f"published: {DOCUMENT_GPU.name}"
         yield tables.speed("003-T3", what, row, here, note, series, place)
@@ -197,10 +192,9 @@ def _published_types(results: Results) -> Iterator[Published]:
 
 
 def _cells_by_type(scope: Scope) -> Iterator[Cell]:
-    for device, grid in _grids_here(one_and_all, scope):
-        place = {"thread_blocks": grid.blocks, "threads_per_block": grid.threads}
-        for name in limits.PROGRAMS:
-            yield {"device": device, **place, "type": name}
+    for (device, each), name in product(_grids_here(one_and_all, scope), limits.PROGRAMS):
+        place = {"thread_blocks": each.blocks, "threads_per_block": each.threads}
+        yield {"device": device, **place, "type": name}
 
 
 def _types_arm(cell: Cell, _: Context) -> Arm:
@@ -213,12 +207,12 @@ def _lines_by_type(_: Results) -> Iterator[Line]:
     for gpu in limits.GPUS:
         # Others differ by multiprocessors and clock alone.
         if gpu == DOCUMENT_GPU or gpu.architecture != DOCUMENT_GPU.architecture:
-            for grid in one_and_all(gpu.name, gpu.multiprocessors):
+            grids = one_and_all(gpu.name, gpu.multiprocessors)
+            for grid, name in product(grids, limits.PROGRAMS):
                 series = f"{gpu.name} at most, {grid.threads} threads a block"
-                for name in limits.PROGRAMS:
-                    at: Cell = {"threads_per_block": grid.threads, "type": name}
-                    speed = limits.types_speed(gpu, name, grid)
-                    yield Line(series, "operations/s", speed, Origin.PROJECTED, at)
+                at: Cell = {"threads_per_block": grid.threads, "type": name}
+                speed = limits.types_speed(gpu, name, grid)
+                yield Line(series, "operations/s", speed, Origin.PROJECTED, at)
 
 
 def _times(grid: Grid) -> int:
@@ -296,9 +290,9 @@ GRIDS = _by_grid(
     cells=_cells(document_grids, *WAYS),
     published=lambda results: [*_published_grids(results)],
     charts=cells.code_charts("thread_blocks", "Grids", panels="threads_per_block"),
-    lines=lambda _: [
-        *_limits(document_grids, "thread_blocks", "threads_per_block", gpus=[DOCUMENT_GPU])
-    ],
+    lines=lambda _: _limits(
+        document_grids, "thread_blocks", "threads_per_block", gpus=[DOCUMENT_GPU]
+    ),
     weight=0.4,
 )
 GENERATIONS = _by_grid(
@@ -310,15 +304,12 @@ GENERATIONS = _by_grid(
     charts=(
         Chart("device", "threads_per_block", "MB/s", "One thread, and all of a GPU", log_y=True),
     ),
-    lines=lambda _: [
-        *_limits(
-            one_and_all,
-            "device",
-            "threads_per_block",
-            series="at most, {grid.threads} threads a block",
-            ours="at most, Sealift's kernel",
-        )
-    ],
+    lines=lambda _: _limits(
+        one_and_all,
+        *("device", "threads_per_block"),
+        series="at most, {grid.threads} threads a block",
+        ours="at most, Sealift's kernel",
+    ),
     weight=0.1,
 )
 DATA_TYPES = cells.gpu_experiment(

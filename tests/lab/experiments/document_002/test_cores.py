@@ -35,14 +35,11 @@ def test_buffers_are_handed_over_and_compared(cipher: str, way: str) -> None:
     cell = next(cell for cell in CELLS if fits(cell, where))
     # A machine of one core has one.
     arm = cores.EXPERIMENT.arm({**cell, "devices": 1}, CONTEXT)
-    assert "kernel us a message" not in arm.report()
     sample = arm.sample(0.005)
     assert sample.bytes == 256 * sample.operations
     facts = arm.report()
     assert facts["messages_worked"] == sample.operations == 16 * int(facts["batches_worked"])
     assert int(facts["messages_checked"]) >= 16
-    kernel_us = int(facts["kernel_ns"]) / 1_000 / sample.operations
-    assert facts["kernel us a message"] == pytest.approx(kernel_us, rel=1e-3)
 
 
 def test_3des_rounds_that_take_too_long_are_skipped() -> None:

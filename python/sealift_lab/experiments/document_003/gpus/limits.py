@@ -3,9 +3,8 @@
 A multiprocessor has four parts. Each issues an instruction a clock to the 32 lanes of one warp,
 whether every lane has a thread or not, and its units work a fixed number of lanes a clock; one unit
 for loads and stores serves all parts. Blocks go to multiprocessors in turn, and a grid ends when
-the fullest multiprocessor does, with the unit that needs most clocks. So few threads leave lanes
-idle, few blocks leave multiprocessors idle, and beyond a whole number of rounds most
-multiprocessors wait for the last. Waiting for memory and results is left out, and so are caches.
+the fullest multiprocessor does, with the unit that needs most clocks. Waiting and caches are left
+out.
 
 Nothing is simulated: `data/gpu-machine-code.json` has the instructions of each loop as compilers
 made them, and this module how often a lane goes round it. Of a loop with two branches both count.
@@ -86,10 +85,8 @@ def limit(
     by_units = grid.every * payload_bytes * gpu.clock_hz / clocks[unit]
     by_memory = gpu.memory_bytes_per_s * payload_bytes / moved_bytes if moved_bytes else math.inf
     of_fullest = _blocks_of_fullest(gpu, grid) * grid.threads * payload_bytes
-    clocks_a_block = BLOCK_BYTES * clocks[unit] / of_fullest
-    if by_memory < by_units:
-        return Limit(by_memory, clocks_a_block, "memory")
-    return Limit(by_units, clocks_a_block, unit)
+    limiting = "memory" if by_memory < by_units else unit
+    return Limit(min(by_memory, by_units), BLOCK_BYTES * clocks[unit] / of_fullest, limiting)
 
 
 def units_work(counts: Counts) -> dict[str, float]:
