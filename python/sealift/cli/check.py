@@ -10,33 +10,16 @@ import typer
 from sealift.cli import lab
 from sealift.cli.devices import absences, split_specs, states
 from sealift.cli.lab import Document
-from sealift.cli.output import echo, eprint, fail, parsed
+from sealift.cli.output import Help, echo, eprint, fail, parsed
 from sealift.exit_code import ExitCode
 
-# \b keeps the lines as they are.
-EXAMPLES = """\b
-Columns of the table:
-  checks         how many passed, of how many
-  messages       that the device sealed, opened or verified; every byte was compared
-  refused        those of them that were spoiled on purpose: they must not open, and leave zeros
-  compared with  the other device, which sealed the same messages
-
-\b
-Examples:
-  sealift check
-  sealift check cuda opencl
-  sealift check cpu:isa=aesni library --seed 7 --json
-"""
-DEVICES = "What to check; `sealift devices` lists devices. [default: all that are here]"
-SEED = "Of the random messages; a fault names it."
+HELP = Help("sealift.cli")
 
 
 def check(
-    devices: Annotated[
-        list[str] | None, typer.Argument(metavar="[DEVICE]...", help=DEVICES, show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option(help=SEED, metavar="N", min=0, max=2**64 - 1)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of the table.")] = False,
+    devices: Annotated[list[str] | None, HELP.argument("check", "[DEVICE]...")] = None,
+    seed: Annotated[int, HELP.option("check", "--seed", "N", min=0, max=2**64 - 1)] = 1,
+    as_json: Annotated[bool, HELP.option("sealift", "--json")] = False,
 ) -> None:
     """Check that devices give the right bytes and refuse what was spoiled.
 

@@ -91,7 +91,7 @@ app.callback()(_root)
 app.command(short_help="Show every device, and why one is absent.")(devices)
 app.command(
     short_help="Check that devices give the right bytes, and refuse what was spoiled.",
-    epilog=check.EXAMPLES,
+    epilog=HELP.lines("check"),
 )(check.check)
 app.command(short_help="Show which device would get a batch, and why.", epilog=explain.EXAMPLES)(
     explain.explain

@@ -103,13 +103,12 @@ def advise(
     if run is not None:
         measuring = given.keys() - {*LOAD, "--batch", "--run", "--csv", "--json"}
         _refuse(given, measuring, "--run, which measures nothing")
-        load, stored = _load(given), output.open_run(run)
-        if not _show(stored, load, form, run):
+        load = _load(given)
+        if not _show(output.open_run(run), load, form, run):
             fail(ExitCode.NOTHING_RAN, f"{run} holds no complete block of any device")
         return
     job = _own(given) if {"--size", "--from"} & given.keys() else _grid(given)
-    code = _measure(job, given, form)
-    raise typer.Exit(code)
+    raise typer.Exit(_measure(job, given, form))
 
 
 @dataclass(frozen=True)
@@ -138,10 +137,8 @@ def _measure(job: _Job, given: Given, form: str) -> int:
     experiment, groups = job.experiment, job.experiment.groups(this_scope(quick=quick))
     least_s = estimate_s(experiment, groups, processes=1)
     if budget_s < least_s:
-        eprint(
-            f"a budget of {budget_s:g} s is thin for {experiment.name}: few verdicts, wide "
-            f"intervals; --budget {math.ceil(least_s)} would do"
-        )
+        thin = f"a budget of {budget_s:g} s is thin for {experiment.name}"
+        eprint(f"{thin}: few verdicts, wide intervals; --budget {math.ceil(least_s)} would do")
     # A single process, with blocks for all groups, where the time has no room for several.
     is_ample = not quick and estimate_s(experiment, groups) <= budget_s
     # Without a name the folder is deleted when the run was shown.
@@ -160,10 +157,7 @@ def _measure(job: _Job, given: Given, form: str) -> int:
         if out is not None:
             write_report(done.path)
         if not _show(Run(done.path), job.load, form, out):
-            eprint(
-                "nothing was measured; allow more time, as in --budget 5m, or name fewer sizes, "
-                "keys, threads or devices"
-            )
+            eprint("nothing was measured; allow more time, as in --budget 5m, or name fewer sizes")
             return done.code or ExitCode.NOTHING_RAN
     return done.code
 

@@ -44,7 +44,7 @@ _option = partial(parse.option, "copy")
 
 def copy(
     ids: Annotated[list[int] | None, parse.argument("copy", "ID", min=0, max=5)] = None,
-    init: Annotated[int, _option("-i", min=0, max=1)] = 0,
+    init: Annotated[int, _option("-i", "[0|1]", min=0, max=1)] = 0,
     lengths: Annotated[int, _option("-n", "N", min=1, max=10)] = 9,
     value: Annotated[int, _option("-o", "VALUE", min=0, max=255)] = 0,
     runs: Annotated[int | None, _option("-r", "RUNS", min=1, max=1_000_000)] = None,
@@ -66,7 +66,7 @@ def copy(
         raise ValueError(
             "--published-method copies seeded bytes within the heap: leave out -i, -o and --region"
         )
-    parse.check_region(region, owned=owned, is_read=init == 1)
+    parse.check_region(region, owned=owned)
     tool = Tool(
         ids=_ids(ids or [], region, is_read=init == 1, as_published=as_published),
         lengths=lengths,

@@ -40,14 +40,6 @@ def _definition(text: str) -> tuple[str, int]:
     return found[1], int(found[2], 0 if "x" in found[2] else 10)
 
 
-def _symbol(text: str) -> tuple[str, int | None]:
-    """Parses SYMBOL, or SYMBOL:N for its first N bytes."""
-    name, colon, length = text.partition(":")
-    if not name:
-        raise ValueError("write SYMBOL, or SYMBOL:N for its first N bytes")
-    return name, count(0, 2**30, "number of bytes")(length) if colon else None
-
-
 TASKLETS = count(1, 24, "number of tasklets")
 Tasklets = Annotated[int | None, option("dpu", "--tasklets", "N", TASKLETS)]
 Names = Annotated[list[Any] | None, option("dpu", "--define", "NAME=NUMBER", _definition)]
@@ -63,7 +55,6 @@ def asm(
     out: Annotated[Path | None, option("dpu asm", "--out -o", "OUT", parse.file)] = None,
     tasklets: Tasklets = None,
     names: Names = None,
-    as_json: output.Json = False,
 ) -> None:
     """Assemble a program into an ELF file for a DPU.
 
@@ -77,12 +68,9 @@ def asm(
     if place.exists() and place.samefile(file):
         raise ValueError(f"-o {place} is the assembly itself; name another file")
     write_file(place, program.elf())
-    if as_json:
-        output.show_json({"schema": "sealift-dpu-asm/1", "elf": str(place), **dict(program.sizes)})
-    else:
-        taken = [f"{size:,} B of {memory}" for memory, size in program.sizes[1:] if size]
-        instructions = f"{program.instructions:,} of {INSTRUCTIONS_MAX:,} instructions"
-        echo(", ".join((f"{place}: {instructions}", *taken)))
+    taken = [f"{size:,} B of {memory}" for memory, size in program.sizes[1:] if size]
+    instructions = f"{program.instructions:,} of {INSTRUCTIONS_MAX:,} instructions"
+    echo(", ".join((f"{place}: {instructions}", *taken)))
 
 
 @app.command(short_help="Show the instructions of a program.")
@@ -100,7 +88,6 @@ def disasm(
 
 
 CYCLES = option("dpu run", "--max-cycles", "N", count(1, 2**53, "number of cycles"))
-READS = option("dpu run", "--read", "SYMBOL[:N]", _symbol)
 
 
 @app.command(short_help="Run a program and say what it took.", epilog=examples("dpu run"))
@@ -112,7 +99,7 @@ def run(
     system: SystemFile = None,
     hazard: Hazard = False,
     write: Annotated[list[str] | None, option("dpu run", "--write", "SYMBOL=VALUE")] = None,
-    reads: Annotated[list[Any] | None, READS] = None,
+    reads: Annotated[list[str] | None, option("dpu run", "--read", "SYMBOL")] = None,
     max_cycles: Annotated[int, CYCLES] = 10_000_000_000,
     as_json: output.Json = False,
 ) -> None:
@@ -131,7 +118,7 @@ def run(
     with _named("--read"):
         # What can't be read is reported before the run.
         for symbol in reads or ():
-            dpu.read(*symbol)
+            dpu.read(symbol)
     seconds = _seconds_to_report()
     while (ending := dpu.run(max_cycles, SLICE_S)) == "running":
         if now_s := next(seconds):
@@ -146,18 +133,15 @@ def run(
         "system": _system_document(whose),
         "counters": counters | {"mnemonics": dict(dpu.counters.mnemonics)},
         "fault": fault and {name: getattr(fault, name) for name in FAULT},
-        "memory": {symbol[0]: dpu.read(*symbol).hex() for symbol in reads or ()},
+        "memory": {symbol: dpu.read(symbol).hex() for symbol in reads or ()},
         "running": [{"tasklet": t, "pc": pc, "place": place} for t, pc, place in dpu.running],
         "log": _log(dpu),
     }
     output.show_json(found) if as_json else echo("\n".join(_run_lines(found)))
     if fault:
-        eprint(f"{file}: {_fault_text(found['fault'])}; its registers are shown")
+        eprint(f"{file}: {_fault_text(found['fault'])}")
     elif ending == LIMIT:
-        eprint(
-            f"{file}: tasklets were still running after {dpu.cycles:,} cycles, where is shown; "
-            "--max-cycles gives more"
-        )
+        eprint(f"{file}: still running after {dpu.cycles:,} cycles; --max-cycles gives more")
     if ending != DONE:
         raise typer.Exit(ExitCode.DPU_FAULT)
 
@@ -318,10 +302,8 @@ def _system(preset: str, file: str | None, *, hazard: bool) -> DpuSystem:
     if file is not None and preset != PRESET:
         raise ValueError("--preset and --system both say what the DPUs are; give one")
     with _named(file or "--preset"):
-        if file is None:
-            system = DpuSystem.named(preset)
-        else:
-            system = DpuSystem.parse(_read(file).decode(errors="replace"))
+        text = file and _read(file).decode(errors="replace")
+        system = DpuSystem.named(preset) if text is None else DpuSystem.parse(text)
     return system.with_hazard(on=True) if hazard else system
 
 
@@ -350,9 +332,6 @@ def _load(file: str, names: Sequence[tuple[str, int]], tasklets: int | None) -> 
             raise ValueError("it is C; give assembly, or what the vendor's compiler makes of it")
         try:
             return DpuProgram.assemble(content.decode(), names=numbers)
-        except UnicodeDecodeError as error:
-            why = f"byte {error.start} is no text in UTF-8, and the file no ELF file either"
-            raise ValueError(why) from error
         except ValueError as error:
             how = "; --tasklets says how many there are" if NR_TASKLETS in str(error) else ""
             raise ValueError(f"{error}{how}") from error
@@ -373,7 +352,6 @@ def _is_elf(content: bytes) -> bool:
 def _write(dpu: DpuRun, text: str) -> None:
     """Writes SYMBOL=VALUE: a number, `hex:` and bytes, or `@` and a file."""
     name, equals, value = text.partition("=")
-    forms = f"a number as {name}=1024 or 0x400, bytes as {name}=hex:00040000 or {name}=@FILE"
     if not (name and equals):
         raise ValueError("write SYMBOL=VALUE")
     if value.startswith("@"):
@@ -388,6 +366,7 @@ def _write(dpu: DpuRun, text: str) -> None:
         except OverflowError:
             raise ValueError(f"{name} has {size} bytes, too few for {number}") from None
         except ValueError as error:
+            forms = f"a number as {name}=1024 or 0x400, bytes as {name}=hex:00040000 or @FILE"
             raise ValueError(f"{error}; write {forms}") from error
     dpu.write(name, data)
 

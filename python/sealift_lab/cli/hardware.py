@@ -8,7 +8,6 @@ from typing import Any
 from sealift.cli import lab
 from sealift.cli.devices import GPU_DEVICES, split_specs
 from sealift.cli.output import fail, format_measure
-from sealift.errors import UnknownDeviceError
 from sealift.exit_code import ExitCode
 from sealift.gpu_names import names_gpu
 from sealift_lab import _lab
@@ -23,22 +22,13 @@ parse_devices = partial(split_specs, _lab)
 def present_devices(specs: Sequence[str] | None) -> tuple[str, ...]:
     """The devices that are present, by default every real one; prints which are not."""
     left = lab.present_devices(specs or real_devices())
-    if all(map(_is_for_tests, left)):
+    if all(_lab.Engine([spec]).devices[0].role == "test only" for spec in left):
         fail(
             ExitCode.USAGE,
             f"--devices: no advice is to run on what is for tests only, and {','.join(left)} is; "
             "leave --devices out for every real one, `sealift devices` shows the roles",
         )
     return tuple(left)
-
-
-def _is_for_tests(spec: str) -> bool:
-    try:
-        (device,) = _lab.Engine([spec]).devices
-    except UnknownDeviceError:
-        # The lab's own, to be compared with only.
-        return True
-    return device.role == "test only"
 
 
 def check_threads(counts: Iterable[int], *, per_core: int) -> None:

@@ -37,11 +37,7 @@ def form(*, as_csv: bool, as_json: bool) -> str:
 
 
 def open_run(path: Path) -> "Run":
-    """The run of a folder, its plan read.
-
-    Raises:
-        FolderError: If it is no run folder.
-    """
+    """The run of a folder; its plan is read, a `FolderError` where there is none."""
     from sealift_lab.run.folder import Run
 
     run = Run(path)

@@ -11,8 +11,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from sealift.cli.output import Help
+from sealift.cli.output import Help, parsed
 from sealift.quantities import list_parts, parse_count, parse_number
+from sealift_lab.measure import native
 from sealift_lab.model.workload import KEY_BITS, TEXT_LEN_MAX, KeyRegime
 
 
@@ -135,26 +136,15 @@ def _bytes(text: str) -> int:
     return parse_count(text, 0, 2**63 - 1, "number of bytes")
 
 
-def check_region(region: Region | None, *, owned: bool, is_read: bool = False) -> None:
-    """Checks that a region is there, and was confirmed to be free; touches nothing of it.
-
-    What another process wrote there stays where it is only read.
-    """
-    from sealift_lab.measure import native
-
-    if region is None:
-        if owned:
-            raise ValueError("--i-own-this-region confirms a --region; name one")
-        return
-    if not owned:
-        lost = "copies to it overwrite what it holds" if is_read else "what it holds is overwritten"
+def check_region(region: Region | None, *, owned: bool) -> None:
+    """Checks that a region is there, and was confirmed to be free; touches nothing of it."""
+    if owned != (region is not None):
         raise ValueError(
-            f"--region {region.path}: {lost}; if nobody else needs that, add --i-own-this-region"
+            "--region and --i-own-this-region go together: what a region holds is overwritten, and "
+            "the second one says that nobody else needs it"
         )
-    try:
-        native.check_region(*region)
-    except ValueError as error:
-        raise ValueError(f"--region: {error}") from error
+    if region is not None:
+        parsed("--region", lambda each: native.check_region(*each), region)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -18,7 +18,6 @@ from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.cli.show import write_report
 from sealift_lab.experiments import registry
-from sealift_lab.experiments.registry import load
 from sealift_lab.experiments.survey import this_scope
 from sealift_lab.judge.judge import results
 from sealift_lab.measure.plan import make_plan
@@ -28,12 +27,11 @@ from sealift_lab.model.run import PAGE
 from sealift_lab.run import session
 from sealift_lab.run.folder import Run
 from sealift_lab.run.schedule import estimate_s
-from sealift_lab.run.session import Done
 from sealift_lab.show.export import rows_frame
 
 Groups = Sequence[Sequence[Cell]]
 
-Measure = Callable[[Callable[[Path], None]], "Done"]
+Measure = Callable[[Callable[[Path], None]], session.Done]
 """Measures, and calls what it gets with the folder meanwhile and at the end."""
 Out = Annotated[Path | None, option("run", "--out", "FOLDER", parse.folder)]
 REGION = "PATH:OFFSET:LENGTH"
@@ -45,10 +43,8 @@ def run(
     budget_s: Annotated[float | None, option("run", "--budget", "TIME", parse.seconds)] = None,
     out: Out = None,
     resume: Annotated[Path | None, option("run", "--resume", "FOLDER", parse.folder)] = None,
-    threads: Annotated[
-        Sequence[int] | None, option("run", "--threads", "LIST", parse.thread_counts)
-    ] = None,
-    seed: Annotated[int | None, option("run", "--seed", "N", parse.seed)] = None,
+    threads: Annotated[Any, option("run", "--threads", "LIST", parse.thread_counts)] = (),
+    seed: Annotated[int, option("run", "--seed", "N", parse.seed)] = 1,
     region: Annotated[parse.Region | None, option("run", "--region", REGION, parse.region)] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
     as_json: output.Json = False,
@@ -62,28 +58,17 @@ def run(
     or raised an error and the others were measured, 130 interrupted.
     """
     if resume is not None:
-        options: dict[str, Any] = {
-            " ".join(names or ()): names,
-            "--quick": quick or None,
-            "--out": out,
-        }
-        options |= {"--threads": threads, "--seed": seed, "--region": region}
-        if given := [name for name, value in options.items() if value is not None]:
-            raise ValueError(
-                f"--resume goes on with the plan in its folder; leave out {', '.join(given)}"
-            )
+        options = {"--quick": quick, "--out": out, "--threads": threads, "--region": region}
+        options["--seed"] = seed != 1
+        if given := [*(names or ()), *(name for name, value in options.items() if value)]:
+            what = ", ".join(given)
+            raise ValueError(f"--resume goes on with the plan in its folder; leave out {what}")
         output.open_run(resume)
         _finish(lambda page: session.resume(resume, budget_s=budget_s, after_task=page), as_json)
     parse.check_region(region, owned=owned)
-    chosen = _select(names or [], quick=quick, threads=threads or (), region=region)
-    plan = make_plan(
-        chosen,
-        command=("sealift", *sys.argv[1:]),
-        budget_s=budget_s,
-        seed=1 if seed is None else seed,
-        quick=quick,
-        threads=threads or (),
-    )
+    chosen = _select(names or [], quick=quick, threads=threads, region=region)
+    command, shared = ("sealift", *sys.argv[1:]), {"quick": quick, "threads": threads}
+    plan = make_plan(chosen, command=command, budget_s=budget_s, seed=seed, **shared)
     _finish(lambda page: session.run(plan, out, after_task=page), as_json)
 
 
@@ -107,7 +92,7 @@ def _finish(measure: Measure, as_json: bool) -> NoReturn:
     def own(file: str) -> Experiment | None:
         # One that can't be loaded now was not measured either, and its page can do without.
         with suppress(ValueError):
-            return load(Path(file))
+            return registry.load(Path(file))
         return None
 
     def write(folder: Path) -> None:

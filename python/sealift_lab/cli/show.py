@@ -71,15 +71,11 @@ def report(
 def write_report(
     folder: Path, loaded: Sequence[Experiment] = (), place: Path | None = None
 ) -> tuple[Path, bool]:
-    """Writes the page of a run, whole or in part; and its summary where that says something else.
+    """Writes the page of a run, and its summary where that says something else.
 
-    Args:
-        folder: Of the run.
-        loaded: Experiments of one's own, whose published figures count only so.
-        place: Of the page alone; None for the folder.
-
-    Returns:
-        The page, and whether the summary was written.
+    Published figures of `loaded`, experiments of one's own, count only so. The page goes to
+    `place`, if that is given, and nothing else is written then. Returns the page, and whether the
+    summary was written.
     """
     # What draws charts takes half a second to import.
     from sealift_lab.show.page import page

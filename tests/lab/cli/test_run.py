@@ -92,7 +92,6 @@ def test_wrong_usage_says_what_would_be_right(tmp_path: Path) -> None:
         (["memory-read", "--out", "."], "name a folder that is empty or not there"),
         (["--resume", "nowhere", "--quick", "--out", "x"], "leave out --quick, --out"),
         (["--resume", "nowhere"], "nowhere is not there; name the folder of a run"),
-        (["--i-own-this-region"], "confirms a --region; name one"),
-        (["--region", "/dev/null:0:4096"], "if nobody else needs that, add --i-own-this-region"),
+        (["--region", "/dev/null:0:4096"], "--region and --i-own-this-region go together"),
     ):
         assert said in refused("lab", "run", *words)
