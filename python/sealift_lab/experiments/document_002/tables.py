@@ -71,30 +71,20 @@ class Table:
 
     def published(self, results: Results) -> Iterator[Published]:
         """Each cell beside the simulation, and beside the analysis that wasn't fitted to it."""
-        source = table(self.board.table)[0]["source"]
-        printed = partial(Published, figure=self.id, unit="Mbit/s", source=source)
+        source, every = table(self.board.table)[0]["source"], self.board.published
         ends = {Spot.parse(each.cell): _ends(each.facts) for each in results.facts()}
-        for spot, mbit_s in self.board.published.items():
-            yield printed(
-                what=str(spot),
-                value=mbit_s,
-                kind=point_kind(spot, self.board.published, ends),
-                here=Fact(spot.cell, MBIT_S),
-                note=NO_REASON if self.board is boards.BROADCOM and spot in NOT_ASCENDING else "",
-                series="published",
-                at=spot.cell,
-                origin=Origin.SIMULATED,
-                is_fitted=True,
-            )
-        for spot, mbit_s in self.board.published.items():
+        fitted = partial(Published, series="published", origin=Origin.SIMULATED, is_fitted=True)
+        for spot, mbit_s in every.items():
+            kind, here = point_kind(spot, every, ends), Fact(spot.cell, MBIT_S)
+            note = NO_REASON if self.board is boards.BROADCOM and spot in NOT_ASCENDING else ""
+            printed = (self.id, str(spot), mbit_s, "Mbit/s", source, kind, here, note)
+            yield fitted(*printed, at=spot.cell)
+        for spot, mbit_s in every.items():
             if not self.second.is_fitted(spot):
-                yield printed(
-                    what=f"{spot}, by analysis fitted to 1 and 32 threads alone",
-                    value=mbit_s,
-                    kind=Kind.NUMBER,
-                    here=Fact(spot.cell, self.second_analysis),
-                    origin=Origin.PROJECTED,
-                )
+                what = f"{spot}, by analysis fitted to 1 and 32 threads alone"
+                fact = Fact(spot.cell, self.second_analysis)
+                printed = (self.id, what, mbit_s, "Mbit/s", source, Kind.NUMBER, fact, "")
+                yield Published(*printed, origin=Origin.PROJECTED)
 
 
 def point_kind(

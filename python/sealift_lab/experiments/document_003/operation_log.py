@@ -93,7 +93,7 @@ class Batch:
 
 
 class LogArm:
-    """All records in batches, and counts of their results; implements `Arm`."""
+    """All records in batches, and counts of their results."""
 
     def __init__(self, engine: Engine, records: Sequence[Record], log: Path) -> None:
         """Runs all records once on an engine of one device, and writes the result of each.
@@ -214,11 +214,7 @@ def _check_printed_vectors(every: Sequence[Record]) -> None:
 
 
 def _published(results: Results) -> Iterator[Published]:
-    """Every figure that the document prints of its log.
-
-    All but the stated size are of a file that was rebuilt to have the printed size: they agree
-    partly by construction, and are marked so.
-    """
+    """All but the stated size agree partly by construction, and are marked so."""
     ran = [each for each in results.reports if each.wrong or "operations" in each.facts]
     counted = next((each.facts for each in ran if not each.skipped and not each.wrong), None)
     reasons = (each.skipped or each.wrong for each in results.reports)

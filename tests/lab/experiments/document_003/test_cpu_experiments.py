@@ -1,7 +1,7 @@
 """Document 003 on CPUs: cells, messages, and the published figures beside a run."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -98,7 +98,7 @@ def test_messages_as_stated_are_those_of_the_text() -> None:
     counts = [columns["operation"].count(code) for code in range(3)]
     assert counts == [600, 300, 300]
     assert [columns["key_len"].count(size) for size in (16, 24, 32)] == [400, 400, 400]
-    assert messages.stated(MANY_KEYS).cell == {
+    assert asdict(messages.stated(MANY_KEYS)) == {
         **messages.DOCUMENT_WORK[0],
         "size_bytes": 128,
         "mix": "50/25/25",
@@ -112,7 +112,7 @@ def test_messages_as_logged_are_the_records_of_the_input_file() -> None:
     assert {*columns["text_len"]} == {13, 16, 32, 51}
     assert {*columns["nonce_len"]} == {1, 12, 128}
     assert workload.text_len_mean == 28
-    assert messages.logged().cell == {
+    assert asdict(messages.logged()) == {
         **messages.DOCUMENT_WORK[1],
         "size_bytes": 28,
         "mix": "50/24.84/25.16",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 
 from sealift_lab.experiments import notes
@@ -94,28 +94,27 @@ def gpu_arm(cell: Cell, context: Context) -> Arm:
     )
 
 
+@dataclass(frozen=True)
 class WaitingArm:
-    """An arm whose thread waits for a device; implements `Arm`.
+    """An arm whose thread waits for a device: off the core, which is no sign of other load."""
 
-    Its thread is off the core meanwhile: that is no sign of other load.
-    """
-
-    def __init__(self, arm: Arm) -> None:
-        """Wraps an arm."""
-        self._arm = arm
-        self.report = arm.report
+    arm: Arm
 
     def sample(self, seconds: float) -> Sample:
-        """Runs for about `seconds`; raises as the arm does."""
-        sample = self._arm.sample(seconds)
+        """As the arm's."""
+        sample = self.arm.sample(seconds)
         return replace(sample, involuntary_switches=0, cpu_share=1.0, clock_ghz=None)
+
+    def report(self) -> Mapping[str, Value]:
+        """As the arm's."""
+        return self.arm.report()
 
 
 def _engine_arm(device: str, threads: int, messages: int, context: Context) -> Arm:
     """A device of the engine with `messages` at once, which its threads share."""
     each, rest = divmod(messages, threads)
     assert not rest, f"{messages} messages can't be shared out over {threads} threads"
-    cell = {**sized(MESSAGES.text_bytes, FRESH_KEYS).cell, "batch": each}
+    cell = {**asdict(sized(MESSAGES.text_bytes, FRESH_KEYS)), "batch": each}
     workload = workload_of(cell, context.seed)
     return gcm(device, workload, threads=threads, batch=each, context=context)
 
