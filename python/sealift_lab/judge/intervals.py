@@ -123,7 +123,6 @@ class Difference:
 
     @property
     def _is_of_one_process(self) -> bool:
-        """Whether both were measured in the same process and in no other."""
         labels = self.one.centres.keys()
         return self.is_paired and len(labels) == 1 and labels == self.other.centres.keys()
 

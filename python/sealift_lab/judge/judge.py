@@ -22,11 +22,19 @@ from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
 
 
 class RunFiles(Protocol):
-    """What is judged of a run: its plan, the samples of complete blocks, and verify.jsonl."""
+    """What is judged of a run."""
 
-    plan: Plan
-    samples: pl.DataFrame
-    reports: Sequence[ReportLine]
+    @property
+    def plan(self) -> Plan:
+        """What was ordered."""
+
+    @property
+    def samples(self) -> pl.DataFrame:
+        """A row for each line of samples.jsonl, of complete blocks only."""
+
+    @property
+    def reports(self) -> Sequence[ReportLine]:
+        """The lines of verify.jsonl."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,8 @@ def results(run: RunFiles) -> dict[str, Results]:
                 rows += _rows(planned, number, group, wrong)
             for arm, cell in enumerate(cells):
                 of = lines.get(place := (name, number, arm), ())
-                why = "" if place in measured else _why_not(of)
+                skipped = next((line.skipped for line in reversed(of) if line.skipped), "")
+                why = "" if place in measured else skipped if of else NOT_REACHED
                 about = (_facts(of), why, wrong.get(place, ""), is_left_out)
                 reports.append(ArmReport(name, cell, *about))
         for cell in chain(*planned.left_out):
@@ -199,15 +208,11 @@ def _compare_arms(group: Group, arm: int, other: int) -> Comparison | None:
 
 
 def _times(run: RunFiles) -> dict[tuple[str, object], tuple[Cell, Pool]]:
-    """The time of every arm that computed nothing wrong, with its cell."""
     planned = {each.name: each for each in run.plan.experiments}
     wrong = _wrong(_by_place(run.reports))
     return {
         # The load follows from threads and cores, and not every experiment has it.
-        (name, frozenset(each for each in cell.items() if each[0] != "load")): (
-            cell,
-            group.times(arm),
-        )
+        (name, frozenset({**cell, "load": ""}.items())): (cell, group.times(arm))
         for (name, number), group in groups_of_run(run).items()
         for arm in group.arms
         for cell in [planned[name].groups[number][arm]]
@@ -228,12 +233,6 @@ def _by_place(reports: Iterable[ReportLine]) -> dict[Place, Sequence[ReportLine]
 def _wrong(lines: Mapping[Place, Sequence[ReportLine]]) -> dict[Place, str]:
     """The first thing that arms computed wrong, of those that did."""
     return {place: line.wrong for place, of in lines.items() for line in reversed(of) if line.wrong}
-
-
-def _why_not(lines: Sequence[ReportLine]) -> str:
-    if not lines:
-        return NOT_REACHED
-    return next((line.skipped for line in reversed(lines) if line.skipped), "")
 
 
 def _facts(lines: Sequence[ReportLine]) -> Mapping[str, Value]:

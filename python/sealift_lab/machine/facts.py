@@ -141,7 +141,6 @@ def _cpuinfo(proc: Path, name: str) -> str:
 
 
 def _quota(root: Path) -> float:
-    """The tightest limit on the way from this process's cgroup up to the root (cgroup v2)."""
     folders, limits = cgroup_folders(root), []
     if not folders:
         raise UnknownError("no cgroup v2 hierarchy, so no quota is read")
@@ -162,10 +161,8 @@ def _libc() -> str:
 
 
 def _versions(*packages: str) -> list[str]:
-    found = {name: [*metadata.distributions(name=name)] for name in packages}
-    return [
-        f"{name} {each[0].version if each else 'not installed'}" for name, each in found.items()
-    ]
+    found = [(name, next(iter(metadata.distributions(name=name)), None)) for name in packages]
+    return [f"{name} {each.version if each else 'not installed'}" for name, each in found]
 
 
 CPU_FLAGS = (

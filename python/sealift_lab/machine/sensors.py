@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from sealift_lab._lab import (
@@ -37,21 +38,15 @@ Reading = tuple[str, float | None, str | None]
 """A sensor of a GPU, its value, and why it has none."""
 
 
+@dataclass
 class Sensors:
-    """The sensors of this machine."""
+    """The sensors of this machine; `gpus` reads those of each NVIDIA GPU."""
 
-    def __init__(
-        self,
-        root: Path = Path("/"),
-        *,
-        gpus: Callable[[], Sequence[Sequence[Reading]]] = nvidia_sensors,
-        clock_s: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Reads nothing yet; `gpus` reads the sensors of each NVIDIA GPU."""
-        self._root, self._gpus = root, gpus
-        self._clock_s, self._sleep = clock_s, sleep
-        self._energy: tuple[float, Mapping[Path, float]] | None = None
+    root: Path = Path("/")
+    gpus: Callable[[], Sequence[Sequence[Reading]]] = nvidia_sensors
+    clock_s: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    energy: tuple[float, Mapping[Path, float]] | None = None
 
     def look(self) -> dict[str, Fact]:
         """A reading of each sensor, or why there is none, by name with the unit last."""
@@ -62,8 +57,8 @@ class Sensors:
             "cpufreq_ghz": self._cpufreq_ghz,
             "cpu_pressure_percent": lambda: self._pressure_percent("cpu"),
             "memory_pressure_percent": lambda: self._pressure_percent("memory"),
-            "steal_s": lambda: steal_s(self._root),
-            "load_1min": lambda: load_1min(self._root),
+            "steal_s": lambda: steal_s(self.root),
+            "load_1min": lambda: load_1min(self.root),
         }
         return {name: fact_of(look) for name, look in looks.items()} | self._gpu_facts()
 
@@ -75,7 +70,7 @@ class Sensors:
     def _gpu_facts(self) -> dict[str, Fact]:
         """The sensors of every GPU, with its number where there are several."""
         try:
-            gpus = self._gpus()
+            gpus = self.gpus()
         except NotMeasurableError as error:
             return {"gpu_temperature_c": Fact(None, str(error))}
         return {
@@ -85,23 +80,23 @@ class Sensors:
         }
 
     def _temperature_c(self) -> float:
-        hwmon = _found(self._root / HWMON, "hwmon*", "chip")
+        hwmon = _found(self.root / HWMON, "hwmon*", "chip")
         chips = [e for e in hwmon if read_text(e / "name").strip() in CPU_CHIPS]
-        lacking = f"no chip of {self._root / HWMON} is a processor's ({', '.join(CPU_CHIPS)})"
+        lacking = f"no chip of {self.root / HWMON} is a processor's ({', '.join(CPU_CHIPS)})"
         return _most((each for chip in chips for each in chip.glob("temp*_input")), lacking) / 1_000
 
     def _fan_rpm(self) -> float:
-        hwmon = _found(self._root / HWMON, "hwmon*", "chip")
+        hwmon = _found(self.root / HWMON, "hwmon*", "chip")
         fans = (fan for chip in hwmon for fan in chip.glob("fan*_input"))
-        return _most(fans, f"no chip of {self._root / HWMON} has a fan")
+        return _most(fans, f"no chip of {self.root / HWMON} has a fan")
 
     def _package_power_w(self) -> float:
         """Power of all processor packages together since the reading before."""
-        if self._energy is None:
-            self._energy = self._energy_j()
-            self._sleep(FIRST_POWER_S)
-        before_s, before_j = self._energy
-        now_s, now_j = self._energy = self._energy_j()
+        if self.energy is None:
+            self.energy = self._energy_j()
+            self.sleep(FIRST_POWER_S)
+        before_s, before_j = self.energy
+        now_s, now_j = self.energy = self._energy_j()
         if now_s <= before_s:
             raise UnknownError("two readings of the energy at one time")
         used_j = 0.0
@@ -113,18 +108,18 @@ class Sensors:
 
     def _energy_j(self) -> tuple[float, Mapping[Path, float]]:
         # A package is called intel-rapl:0; its parts, intel-rapl:0:0, are counted in it.
-        zones = _found(self._root / POWERCAP, "intel-rapl:[0-9]*", "package")
+        zones = _found(self.root / POWERCAP, "intel-rapl:[0-9]*", "package")
         packages = [zone for zone in zones if zone.name.count(":") == 1]
         counted = {zone: int(read_text(zone / "energy_uj")) / 1e6 for zone in packages}
-        return self._clock_s(), counted
+        return self.clock_s(), counted
 
     def _cpufreq_ghz(self) -> float:
-        cores = _found(self._root / CPUS, "cpu[0-9]*/cpufreq/scaling_cur_freq", "cpufreq")
+        cores = _found(self.root / CPUS, "cpu[0-9]*/cpufreq/scaling_cur_freq", "cpufreq")
         return _most(cores, "") / 1e6
 
     def _pressure_percent(self, resource: str) -> float:
         """Share of the last ten seconds in which some task waited for a resource."""
-        path = self._root / "proc/pressure" / resource
+        path = self.root / "proc/pressure" / resource
         for line in read_text(path).splitlines():
             kind, *fields = line.split()
             values = dict(field.split("=", 1) for field in fields)

@@ -63,8 +63,6 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 class _Session:
-    """All processes of a plan, one after the other, and what became of them."""
-
     def __init__(self, folder: Path, lock: int, plan: Plan) -> None:
         self._folder, self._plan = folder, plan
         self._parent = Parent(folder, lock, plan, _say)

@@ -125,8 +125,6 @@ class _Group:
 
 
 class _Loop:
-    """The state of `measure`."""
-
     def __init__(self, task: Task, listener: Listener, clock_s: Callable[[], float]) -> None:
         self._groups = [_Group(each) for each in task.groups]
         self._listener = listener

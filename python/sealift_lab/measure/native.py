@@ -8,6 +8,8 @@ short, and `WrongResultError` if something is computed wrong while the arm is ch
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,17 +24,16 @@ from sealift_lab.model.workload import Keys, Workload
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
 class NativeArm:
     """An arm whose loop is native; implements `model.arm.Arm`."""
 
-    def __init__(self, arm: _lab.Arm) -> None:
-        """Takes over a native arm."""
-        self._arm = arm
+    arm: _lab.Arm
 
     def sample(self, seconds: float) -> Sample:
         """Runs for about `seconds`; Ctrl-C is noticed within a tenth of a second."""
         try:
-            return Sample(*self._arm.sample(seconds))
+            return Sample(*self.arm.sample(seconds))
         except _lab.WrongResultError as error:
             raise WrongResultError(str(error)) from error
 
@@ -41,14 +42,14 @@ class NativeArm:
 
         A device's `role` is "real" for those that are for users, "test only" for a peer.
         """
-        role = self._arm.role
+        arm = self.arm
         return {
-            **({} if role is None else {"role": role}),
-            "checked_against": ", ".join(self._arm.checked_against) or "nothing",
-            **self._arm.counts,
-            **{name: text for name, text in self._arm.told.items() if text},
-            "detail": self._arm.detail,
-            "cores": "+".join(map(str, self._arm.cores)) or "any",
+            **({} if arm.role is None else {"role": arm.role}),
+            "checked_against": ", ".join(arm.checked_against) or "nothing",
+            **arm.counts,
+            **{name: text for name, text in arm.told.items() if text},
+            "detail": arm.detail,
+            "cores": "+".join(map(str, arm.cores)) or "any",
         }
 
 
@@ -90,12 +91,7 @@ def check_region(path: Path, offset: int, length: int) -> None:
 
 
 def write_reads(path: Path, *, reads: int, seed: int) -> list[int]:
-    """Writes short reads as FASTQ into an existing file; returns a sum over each 1,000 of them.
-
-    Raises:
-        ValueError: If the number of reads is no multiple of 1,000, or out of range.
-        Skip: If the file can't be written.
-    """
+    """As `_lab.write_reads`; a transient Skip if the file can't be written."""
     try:
         return _lab.write_reads(path, reads=reads, seed=seed)
     except _lab.NotMeasurableError as error:
@@ -142,19 +138,18 @@ def with_ipp(device: str) -> str:
 
 def find_ipp() -> Path | None:
     """Intel's library in the installed package `ipp-crypto`; None when it isn't installed."""
-    try:
-        installed = files("ipp-crypto") or []
-    except PackageNotFoundError:
-        return None
-    paths = (Path(file.locate()).resolve() for file in installed if file.name == IPP_LIBRARY)
-    return next((path for path in paths if path.is_file()), None)
+    with suppress(PackageNotFoundError):
+        for file in files("ipp-crypto") or []:
+            if file.name == IPP_LIBRARY and (path := Path(file.locate()).resolve()).is_file():
+                return path
+    return None
 
 
 def _contended_bytes(of: Mapping[str, Any]) -> int:
     """The texts and ciphertexts, and a chunk that is compared; or the buffers of the ceiling."""
     threads, streamers, stream_bytes = of["threads"], of["streamers"], of["stream_bytes"]
     texts_bytes = threads * (2 * of["text_bytes"] + (1 << 20)) + streamers * stream_bytes
-    return max(texts_bytes, (threads + streamers) * stream_bytes if streamers else 0)
+    return int(max(texts_bytes, (threads + streamers) * stream_bytes if streamers else 0))
 
 
 def _copy_bytes(of: Mapping[str, Any]) -> int:
@@ -183,7 +178,6 @@ def _frames_bytes(of: Mapping[str, Any]) -> int:
 
 
 def _power_of_two(number: int) -> int:
-    """The least that is not below."""
     return 1 << (number - 1).bit_length()
 
 

@@ -29,16 +29,8 @@ def make_plan(
 ) -> Plan:
     """The plan of a run: all of it, though the budget may have no room for the last.
 
-    Args:
-        chosen: Measured in this order; those without groups are left out.
-        command: The command line that asks for it.
-        budget_s: Seconds of wall clock for everything; None for 60 when quick, else 280; 0 for as
-            long as all processes and blocks take.
-        processes: Of each group at least; None for 1 when quick, else 8.
-        blocks: Of each group in each process; None for 30 in one process, else 10.
-        seed: Of everything that is drawn.
-        quick: Whether the page should be there within 90 seconds.
-        threads: Thread counts, for the record.
+    Experiments without groups are left out. None is a budget of 60 s when quick, else 280 s (0 is
+    as long as everything takes); 1 process when quick, else 8; 30 blocks in one process, else 10.
 
     Raises:
         ValueError: If there is nothing to measure or too much, a name stands twice, or a number is

@@ -258,7 +258,6 @@ class Bench:
         self.arms = {}
 
     def _has_time(self, job: GroupJob, begin_s: float) -> bool:
-        """Whether one more group can be prepared, and measured beside those that are."""
         now_s, latest_s = time.monotonic(), self.job.latest_s
         if not self.experiment.is_timed or math.isinf(latest_s):
             return now_s < latest_s

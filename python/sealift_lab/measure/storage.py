@@ -6,10 +6,10 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from sealift_lab.model.run import (
     ENDING,
@@ -43,7 +43,7 @@ class NotWrittenError(ValueError):
         super().__init__(f"{path} was not written: {why}; {hint}")
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """A file of JSON lines that only grows; added lines are there as a whole, or not at all."""
 
     def __init__(self, path: Path) -> None:
@@ -52,10 +52,6 @@ class Journal:
         with _naming(path):
             self.file = _open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             _cut(self.file)
-
-    def __enter__(self) -> Self:
-        """Itself; the file is closed at the end of the `with`."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Closes the file."""
@@ -232,7 +228,6 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Says which file was not written, and what to do."""
     try:
         yield
     except OSError as error:

@@ -18,7 +18,6 @@ class PlannedExperiment:
     """What is to be measured of an experiment; fields not named here are those of `Experiment`.
 
     Attributes:
-        groups: The cells that are compared with each other, the reference first.
         blocks: How many blocks a process measures of each group; 1 of what is computed.
         names: Names of values for readers; numbers as text, as in `advice`.
         file: Absolute path of an experiment file of one's own; None for the lab's.
@@ -60,8 +59,6 @@ class Plan:
 
     Attributes:
         schema: `sealift-run/2`; `/1` is what Sealift 0.1.0 wrote.
-        version: Of Sealift.
-        created: When, as `2026-11-21T14:21:00Z`.
         budget_s: Seconds of wall clock for everything; 0 where processes and blocks were fixed.
         processes: In how many processes each group is measured at least.
     """

@@ -151,29 +151,24 @@ class Blocks:
 
 
 def name_instead(path: Path) -> str:
-    """What to name instead of a path that is no run folder, as the end of a sentence."""
-    nearest = _nearest(path)
-    hint = f"as in {EXAMPLE}" if nearest is None else f"the nearest is {nearest}"
-    return f"name the folder of a run, {hint}"
+    """What to name instead of a path that is no run folder, as the end of a sentence.
 
-
-def _nearest(path: Path) -> Path | None:
-    """The run that a file belongs to, one inside a folder, one of a like name, or the newest."""
-    if not path.is_dir() and (path.parent / names.PLAN).is_file():
-        return path.parent
-    if inside := max(_runs(path), default=None):
-        return inside
+    The run that a file belongs to, one inside a folder, one of a like name, or the newest.
+    """
+    own = [path.parent] if not path.is_dir() and (path.parent / names.PLAN).is_file() else []
     beside = {each.name: each for each in _runs(path.parent)}
-    if alike := get_close_matches(path.name, beside, 1):
-        return beside[alike[0]]
-    return max(_runs(EXAMPLE.parent), default=None)
+    alike = [beside[name] for name in get_close_matches(path.name, beside, 1)]
+    for near in (own, _runs(path), alike, _runs(EXAMPLE.parent)):
+        if near:
+            return f"name the folder of a run, the nearest is {max(near)}"
+    return f"name the folder of a run, as in {EXAMPLE}"
 
 
-def _runs(folder: Path) -> Iterator[Path]:
+def _runs(folder: Path) -> list[Path]:
     with suppress(OSError):
-        for each in islice(folder.iterdir(), LISTED_MAX):
-            if (each / names.PLAN).is_file():
-                yield each
+        every = islice(folder.iterdir(), LISTED_MAX)
+        return [each for each in every if (each / names.PLAN).is_file()]
+    return []
 
 
 @dataclass(frozen=True)
@@ -287,7 +282,6 @@ def _sample_type() -> type[msgspec.Struct]:
 
 
 def _decode_plan(text: bytes) -> Plan:
-    """The plan that a file holds, in today's form; raises with what would be right."""
     plain = msgspec.json.decode(text)
     schema = plain.get("schema") if isinstance(plain, dict) else None
     if schema == FIRST_SCHEMA:

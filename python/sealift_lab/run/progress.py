@@ -123,7 +123,6 @@ def show_progress(plan: Plan) -> Iterator[Progress]:
 
 
 def _varying(planned: PlannedExperiment) -> list[str]:
-    """The axes beside the compared one that have more than one value."""
     cells = [cell for group in planned.groups for cell in group]
     return [
         name

@@ -241,7 +241,6 @@ class _Session:
         return Ending("time was up", self._too_short()) if lacks else Ending("complete")
 
     def _too_short(self) -> str:
-        """What there was no time for: experiments, or only blocks of them."""
         there = [groups for groups in self._state.groups.values() if groups]
         left_out = sum(all(each.lacking and not each.blocks for each in groups) for groups in there)
         short = f"{self.budget_s:g} s were too short for"
@@ -269,7 +268,6 @@ class _Session:
         return self._schedule.next(self._state, self._narrow, left_s)
 
     def _take(self, step: Step) -> None:
-        """Has a process measure, and ends one that hangs beyond its time."""
         planned, event_s, latest_s = step.experiment, time.monotonic(), math.inf
         if self.budget_s:
             latest_s = min(event_s + step.most_s, self.end_s - self._closing_s)

@@ -15,7 +15,7 @@ NAME = "made-up"
 DEVICES = ("library", "cpu", "table")
 
 
-@dataclass
+@dataclass(frozen=True)
 class MadeUpRun:
     plan: Plan
     samples: pl.DataFrame
