@@ -84,27 +84,20 @@ def _simulated(
 def _published(row: Mapping[str, str]) -> Published:
     claim, note = CLAIMS[row["claim_id"]], NOTES[row["claim_id"]]
     what = f"{row['quantity']}, {row['condition']}" if row["condition"] else row["quantity"]
-    is_ratio = claim.compute is not None and not row["value"]
-    return Published(
-        figure="002-X1",
-        what=(claim.what or f"{what}, read as 1 x") if is_ratio else what,
-        value=float(row["value"] or 1),
-        unit="x" if is_ratio else row["unit"] or IN_WORDS,
-        source=f"{row['source']}: {row['as_printed']}",
-        kind=claim.kind,
-        here=Fact({CLAIM.name: row["claim_id"]}, HERE) if claim.compute else Missing(note),
-        note=note if claim.compute else "",
-        origin=Origin.SIMULATED,
-        is_fitted=claim.is_fitted,
+    unit, source = row["unit"] or IN_WORDS, f"{row['source']}: {row['as_printed']}"
+    if claim.compute and not row["value"]:
+        what, unit = claim.what or f"{what}, read as 1 x", "x"
+    published = partial(
+        Published, "002-X1", what, float(row["value"] or 1), unit, source, claim.kind
     )
+    simulated = partial(published, origin=Origin.SIMULATED, is_fitted=claim.is_fitted)
+    if claim.compute is None:
+        return simulated(Missing(note))
+    return simulated(Fact({CLAIM.name: row["claim_id"]}, HERE), note)
 
 
 def _interrupts(at: At, board: Board, size_bytes: int) -> float:
     return at(board, size_bytes, boards.INTERRUPTS) + CLOCKS_HZ
-
-
-def _small_interrupts(at: At) -> Sequence[float]:
-    return [_interrupts(at, BROADCOM, size) for size in (16, 64, 256, 1_024)]
 
 
 def _percent_of_rated(at: At, cards: int) -> float:
@@ -121,7 +114,7 @@ ABOUT, UNIT, PRINTED, HERE = "about", "unit", "published", "here"
 WHY_NONE = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 IN_WORDS = "in words"
 THREE_OVER_FOUR = "3x5820-over-4x5820"
-THREADS, MIDDLE, LARGE = 32, 8_192, 16_384
+THREADS, SMALL, MIDDLE, LARGE = 32, (16, 64, 256, 1_024), 8_192, 16_384
 CLOCKS_HZ = 228
 # In the order of what is computed; of interrupts with those of the machine's two clocks.
 FITTED: Mapping[str, Callable[[At], float]] = {
@@ -134,8 +127,8 @@ FITTED: Mapping[str, Callable[[At], float]] = {
     "5820-bus-util": lambda at: at(BROADCOM, LARGE, boards.BUS_BUSY),
     "5820-util": lambda at: _percent_of_rated(at, 4),
     "large-int": lambda at: fmean(_interrupts(at, board, MIDDLE) for board in (HIFN, BROADCOM)),
-    "5820-small-int-low": lambda at: min(_small_interrupts(at)),
-    "5820-small-int-high": lambda at: max(_small_interrupts(at)),
+    "5820-small-int-low": lambda at: min(_interrupts(at, BROADCOM, size) for size in SMALL),
+    "5820-small-int-high": lambda at: max(_interrupts(at, BROADCOM, size) for size in SMALL),
     "5820-8k-int": lambda at: _interrupts(at, BROADCOM, MIDDLE),
     "16k-int": lambda at: _interrupts(at, BROADCOM, LARGE),
     "transfer": lambda at: at(BROADCOM, LARGE),

@@ -56,7 +56,7 @@ def _arm(cell: Cell, context: Context) -> Arm:
         cipher=cipher,
         way=cell["way"],
         threads=spot.threads,
-        devices=int(cell["devices"]),
+        devices=cell["devices"],
         message_bytes=spot.buffer_bytes,
         batch=batch,
     )

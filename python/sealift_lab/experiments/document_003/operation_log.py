@@ -107,7 +107,7 @@ class LogArm:
         for sequence, record in enumerate(records, start=1):
             kinds.setdefault((record.is_seal, record.tag_len), {})[sequence] = record
         self._engine, self._batches = engine, [Batch(numbered) for numbered in kinds.values()]
-        self._passes, self._wrong = 0, {OPENED: 0, UNPLANNED: 0}
+        self._passes, self._wrong = 0, Counter({OPENED: 0, UNPLANNED: 0})
         self._counts = Counter(COUNTS[record.operation] for record in records)
         self._counts.update(f"operations_aes_{8 * len(record.key)}" for record in records)
         self._counts["operations"] = len(records)
@@ -117,20 +117,15 @@ class LogArm:
         self._check(results)
 
     def sample(self, seconds: float) -> Sample:
-        """Runs all records, again and again, for about `seconds`.
-
-        Raises:
-            WrongResultError: If a result is not as planned.
-        """
+        """Runs all records, again and again, for about `seconds`; WrongResultError ends it."""
         passes = 0
         with Stopwatch() as watch:
             end_s = time.perf_counter() + seconds
             while not passes or time.perf_counter() < end_s:
                 self._check(batch.run(self._engine) for batch in self._batches)
                 passes += 1
-        return watch.sample(
-            passes * self._counts["operations"], passes * self._counts["text_bytes"]
-        )
+        counts = (passes * self._counts[name] for name in ("operations", "text_bytes"))
+        return watch.sample(*counts)
 
     def report(self) -> Mapping[str, Value]:
         """The counts up to now."""
@@ -147,14 +142,12 @@ class LogArm:
         for batch, found in zip(self._batches, results, strict=True):
             if found == batch.expected:
                 continue
-            pairs = zip(found, batch.expected, strict=True)
-            wrong = [place for place, (one, right) in enumerate(pairs) if one != right]
-            for place in wrong:
-                must_fail = batch.expected[place] is None
-                self._wrong[OPENED if must_fail else UNPLANNED] += 1
+            pairs = enumerate(zip(found, batch.expected, strict=True))
+            wrong = {place: right for place, (one, right) in pairs if one != right}
+            self._wrong.update(OPENED if each is None else UNPLANNED for each in wrong.values())
             raise WrongResultError(
                 f"{self._engine.devices[0].name}: {len(wrong):,} of {len(found):,} operations were "
-                f"not as planned, the first is number {batch.sequence[wrong[0]]:,} of the log"
+                f"not as planned, the first is number {batch.sequence[min(wrong)]:,} of the log"
             )
         self._passes += 1
 
