@@ -13,8 +13,8 @@ from sealift.gpu_names import names_gpu
 from sealift_lab import _lab
 from sealift_lab._lab import Card
 from sealift_lab.cli import parse
-from sealift_lab.machine.devices import real_devices
 from sealift_lab.machine.facts import describe, usable_cores
+from sealift_lab.machine.sensors import real_devices
 
 parse_devices = partial(split_specs, _lab)
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sealift_lab.machine.devices import real_devices
 from sealift_lab.machine.facts import describe, usable_cores
+from sealift_lab.machine.sensors import real_devices
 from sealift_lab.model.arm import Cell, Context, Skip, Value, WrongResultError
 from sealift_lab.model.experiment import Experiment, Scope
 
@@ -51,10 +52,9 @@ def survey(experiments: Sequence[Experiment], scope: Scope) -> tuple[Entry, ...]
 def _entry(experiment: Experiment, scope: Scope) -> Entry:
     # For each compared value the cell with the least work.
     smallest: dict[Value, Cell] = {}
-    for group in experiment.groups(scope):
-        for cell in group:
-            subject = cell[experiment.compare]
-            smallest[subject] = min(smallest.get(subject, cell), cell, key=_size)
+    for cell in chain(*experiment.groups(scope)):
+        subject = cell[experiment.compare]
+        smallest[subject] = min(smallest.get(subject, cell), cell, key=_size)
     if not smallest:
         return Entry(Here.NO, ("it has no cells for what is here",))
     # What is computed needs nothing of a machine.

@@ -1,4 +1,4 @@
-"""The machine as a run begins, and its sensors meanwhile: each a value, or why there is none.
+"""The machine as a run begins, its devices, and its sensors: each a value, or why there is none.
 
 Reads files of /proc and /sys that every user may read, and NVIDIA's management library, once a
 second; needs no rights and changes no setting.
@@ -9,17 +9,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
-from sealift_lab._lab import (
-    NotMeasurableError,
-    effective_clock_ghz,
-    nvidia_gpus,
-    nvidia_sensors,
-)
-from sealift_lab.machine import devices
+from sealift.cli.devices import split_specs, states
+from sealift_lab._lab import NotMeasurableError, effective_clock_ghz, nvidia_gpus, nvidia_sensors
 from sealift_lab.machine.facts import UnknownError, describe, fact_of, load_1min, read_text, steal_s
-from sealift_lab.model.run import Fact, Surroundings
+from sealift_lab.model.run import DeviceState, Fact, Surroundings
+
+_lab = import_module("sealift_lab._lab")
 
 
 def surroundings() -> Surroundings:
@@ -29,8 +27,29 @@ def surroundings() -> Surroundings:
     return Surroundings(
         facts=describe()
         | {"core_clock_ghz": Fact(clock_ghz, unknown), "nvidia_gpus": fact_of(nvidia_gpus)},
-        devices=devices.look(),
+        # Every driver, and below each that is present its choices, as in `cpu:isa=vaes256`.
+        devices=[DeviceState(**state) for state in states(_lab)],  # type: ignore[arg-type]
         sensors=Sensors().look(),
+    )
+
+
+def real_devices() -> tuple[str, ...]:
+    """The present devices for users' work; `library` first, as the others are compared with it."""
+    names = [driver.name for driver in _lab.drivers() if driver.role == "real"]
+    return tuple(sorted(names, key="library".__ne__))
+
+
+def chosen_devices(text: str) -> tuple[str, ...]:
+    """Devices of a list, without processors that stand for GPUs: experiments on GPUs know these.
+
+    Raises:
+        ValueError: If one is no device, or has a setting that its driver doesn't take.
+        SealiftError: If one is absent.
+    """
+    specs = split_specs(_lab, text) if text else ()
+    opened = {spec: _lab.Engine([spec]).devices[0] for spec in specs}
+    return tuple(
+        spec for spec, it in opened.items() if (it.driver, it.role) != ("opencl", "test only")
     )
 
 

@@ -19,8 +19,7 @@ from sealift.errors import SealiftError
 from sealift.exit_code import ExitCode
 from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
-from sealift_lab.machine.devices import chosen_devices
-from sealift_lab.machine.sensors import surroundings
+from sealift_lab.machine.sensors import chosen_devices, surroundings
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob

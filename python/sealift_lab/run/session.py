@@ -32,7 +32,7 @@ from sealift_lab.measure.storage import (
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
 from sealift_lab.run.folder import EXAMPLE, Run, name_instead
-from sealift_lab.run.progress import Progress, show_progress
+from sealift_lab.run.progress import show_progress
 from sealift_lab.run.schedule import STRIKES, Pace, Schedule, Step, read_state
 
 AfterTask = Callable[[Path], None]
@@ -68,7 +68,8 @@ def run(
     begin_s, path = time.monotonic(), out or default_path(datetime.now(UTC))
     with hold_new(path) as lock:
         create(path, plan, surroundings())
-        return _carry_out(path, lock, plan.budget_s, begin_s, notes, after_task, is_kept=is_kept)
+        session = _Session(path, lock, after_task, is_kept=is_kept)
+        return session.run(notes, begin_s, plan.budget_s)
 
 
 def resume(
@@ -85,7 +86,7 @@ def resume(
     with hold(path) as lock:
         mend(path)
         notes = _changes(Run(path))
-        return _carry_out(path, lock, budget_s or 0.0, begin_s, notes, after_task)
+        return _Session(path, lock, after_task).run(notes, begin_s, budget_s or 0.0)
 
 
 def replay(
@@ -121,30 +122,6 @@ def default_path(now: datetime) -> Path:
     return path
 
 
-def _carry_out(
-    path: Path,
-    lock: int,
-    budget_s: float,
-    begin_s: float,
-    notes: Sequence[str],
-    after_task: AfterTask,
-    *,
-    is_kept: bool = True,
-) -> Done:
-    old = Run(path)
-    with show_progress(old.plan) as progress:
-        session = _Session(old, lock, progress, after_task, is_kept=is_kept)
-        session.budget_s, session.end_s = budget_s, begin_s + (budget_s or math.inf)
-        with session.parent.signals():
-            try:
-                session.measure(notes)
-                return session.end()
-            except KeyboardInterrupt:
-                # After a second signal all stays as it is.
-                ending = Ending("interrupted", "a second signal came")
-                return session.done(ending, ExitCode.INTERRUPTED)
-
-
 def _changes(before: Run) -> list[str]:
     changes = [f"{file} was changed since the run began" for file in changed_files(before.plan)]
     if before.plan.version != _lab.__version__:
@@ -162,50 +139,60 @@ class _Session:
     """Carries out the plan of a run folder, and writes how that ended."""
 
     def __init__(
-        self, run: Run, lock: int, progress: Progress, after_task: AfterTask, *, is_kept: bool
+        self, path: Path, lock: int, after_task: AfterTask, *, is_kept: bool = True
     ) -> None:
-        self.budget_s, self.end_s = 0.0, math.inf
-        self._path, self._plan = run.path, run.plan
-        self.parent = Parent(run.path, lock, run.plan, progress.say)
-        self.parent.sentences.update(run.notes)
-        self._progress, self._after_task, self._is_kept = progress, after_task, is_kept
+        run = Run(path)
+        self._path, self._plan = path, run.plan
+        self._after_task, self._is_kept = after_task, is_kept
+        self._parent = Parent(path, lock, run.plan, lambda text: self._progress.say(text))
+        self._parent.sentences.update(run.notes)
         self._pace = Pace()
         self._schedule = Schedule(run.plan, self._pace)
         self._state = read_state(run)
         self._narrow = {each.name: self._judged(run, each.name) for each in run.plan.experiments}
         self._shown_s, self._show_every_s, self._closing_s = time.monotonic(), SHOW_EVERY_S, 0.0
 
-    def measure(self, notes: Sequence[str]) -> None:
-        """Takes steps as long as there are some and there is time."""
-        self._closing_s = min(CLOSING_S_MAX, CLOSING_SHARE * self.budget_s)
+    def run(self, notes: Sequence[str], begin_s: float, budget_s: float) -> Done:
+        """Measures until the time is up, 0 for without an end, or all is measured."""
+        self._budget_s, self._end_s = budget_s, begin_s + (budget_s or math.inf)
+        with show_progress(self._plan) as self._progress, self._parent.signals():
+            try:
+                self._measure(notes)
+                return self._end()
+            except KeyboardInterrupt:
+                # After a second signal all stays as it is.
+                ending = Ending("interrupted", "a second signal came")
+                return self._done(ending, ExitCode.INTERRUPTED)
+
+    def _measure(self, notes: Sequence[str]) -> None:
+        self._closing_s = min(CLOSING_S_MAX, CLOSING_SHARE * self._budget_s)
         if self._state.is_whole:
             self._progress.say(f"{self._path}: nothing is missing, so nothing is measured")
             return
-        if not self.budget_s:
+        if not self._budget_s:
             rest = format_duration(self._schedule.rest_s(self._state))
             self._progress.say(f"the rest takes about {rest}; Ctrl-C keeps what is complete")
         (self._path / ENDING).unlink(missing_ok=True)
-        with self.parent.writing(), reserve(self._path):
+        with self._parent.writing(), reserve(self._path):
             for note in notes:
-                self.parent.note(note)
-            while not self.parent.is_ending and (step := self._next()):
+                self._parent.note(note)
+            while not self._parent.is_ending and (step := self._next()):
                 self._take(step)
-                if not self.parent.is_ending:
+                if not self._parent.is_ending:
                     self._show_meanwhile()
 
-    def end(self) -> Done:
-        """Writes the ending, has everything shown, and says what to do next."""
+    def _end(self) -> Done:
         run = Run(self._path)
         self._state = read_state(run)
-        ending = self.parent.ending or self._ending()
+        ending = self._parent.ending or self._ending()
         # What is resumed without a budget may be of another day, or of another machine.
-        if self.budget_s and ending.ending in ("complete", "time was up"):
+        if self._budget_s and ending.ending in ("complete", "time was up"):
             self._tried("costs", lambda: self._finish(run))
         is_written = self._tried("ending", lambda: write_ending(self._path, ending))
         is_written &= self._tried("page", lambda: self._after_task(self._path))
-        return self.done(ending, self._code(ending, is_written=is_written))
+        return self._done(ending, self._code(ending, is_written=is_written))
 
-    def done(self, ending: Ending, code: int) -> Done:
+    def _done(self, ending: Ending, code: int) -> Done:
         """Says how the run ended, and how to measure the rest."""
         # What was given up here is tried again by a resume.
         rest_s = Schedule(self._plan, self._pace).rest_s(self._state)
@@ -228,14 +215,14 @@ class _Session:
 
     def _ending(self) -> Ending:
         # Not what lacks blocks only because nothing of it is here now.
-        absent = {(name, group) for name, group, _ in self.parent.absent}
+        absent = {(name, group) for name, group, _ in self._parent.absent}
         lacks = any(
             each.lacking and (each.blocks or (name, each.group) not in absent)
             for name, groups in self._state.groups.items()
             for each in groups
         )
         # Other arms of a group may have their blocks: one that only raised has failed all the same.
-        failed = [*(self.parent.failures if lacks else ()), *self.parent.raised.values()]
+        failed = [*(self._parent.failures if lacks else ()), *self._parent.raised.values()]
         if failed:
             return Ending("failed", "; ".join(dict.fromkeys(failed)))
         return Ending("time was up", self._too_short()) if lacks else Ending("complete")
@@ -243,7 +230,7 @@ class _Session:
     def _too_short(self) -> str:
         there = [groups for groups in self._state.groups.values() if groups]
         left_out = sum(all(each.lacking and not each.blocks for each in groups) for groups in there)
-        short = f"{self.budget_s:g} s were too short for"
+        short = f"{self._budget_s:g} s were too short for"
         if 0 < left_out < len(there):
             return f"{short} {left_out} of {len(there)} experiments"
         missing = sum(each.lacking for groups in there for each in groups)
@@ -262,17 +249,17 @@ class _Session:
         return 0 if self._state.results else ExitCode.NOTHING_RAN
 
     def _next(self) -> Step | None:
-        left_s = self.end_s - self._closing_s - time.monotonic()
+        left_s = self._end_s - self._closing_s - time.monotonic()
         rest_s = min(left_s, self._schedule.rest_s(self._state))
         self._progress.plan(self._state, rest_s + self._closing_s)
         return self._schedule.next(self._state, self._narrow, left_s)
 
     def _take(self, step: Step) -> None:
         planned, event_s, latest_s = step.experiment, time.monotonic(), math.inf
-        if self.budget_s:
-            latest_s = min(event_s + step.most_s, self.end_s - self._closing_s)
+        if self._budget_s:
+            latest_s = min(event_s + step.most_s, self._end_s - self._closing_s)
         until_s = min(event_s + step.seconds, latest_s)
-        due_s, silence_s = (latest_s, HANG_S) if self.budget_s else (until_s, ENDLESS_HANG_S)
+        due_s, silence_s = (latest_s, HANG_S) if self._budget_s else (until_s, ENDLESS_HANG_S)
         process = self._state.processes.get(planned.name, 0)
         groups = [
             GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
@@ -281,15 +268,15 @@ class _Session:
         self._pace.begin(step)
         self._progress.begin(planned.name)
         self._progress.show()
-        found = self.parent.events(planned, process, groups, until_s=until_s, latest_s=latest_s)
+        found = self._parent.events(planned, process, groups, until_s=until_s, latest_s=latest_s)
         with closing(found) as events:
             for event in events:
                 now_s = time.monotonic()
                 if event is not None:
                     event_s = now_s
                     self._handle(event)
-                elif not self.parent.has_hung and now_s > max(due_s, event_s) + silence_s:
-                    self.parent.give_up(
+                elif not self._parent.has_hung and now_s > max(due_s, event_s) + silence_s:
+                    self._parent.give_up(
                         f"{planned.name}: process {process} gave no sign for "
                         f"{now_s - event_s:.0f} s, though its time was up, and was stopped; it is "
                         "not started again in this run"
@@ -312,13 +299,13 @@ class _Session:
         name, run = step.experiment.name, Run(self._path)
         self._state = read_state(run)
         now = {each.group: (each.blocks, each.lacking) for each in self._state.groups[name]}
-        if self.parent.has_hung:
+        if self._parent.has_hung:
             for group in now:
                 self._schedule.strikes[name, group] += STRIKES
         else:
             # What gave nothing or failed is tried once more.
             for each, _ in step.tasks:
-                if self.parent.has_failed or now[each.group] == (each.blocks, each.lacking):
+                if self._parent.has_failed or now[each.group] == (each.blocks, each.lacking):
                     self._schedule.strikes[name, each.group] += 1
         self._narrow[name] = self._judged(run, name)
 
@@ -345,7 +332,7 @@ class _Session:
         took_s = self._shown_s - begin_s
         self._show_every_s = max(SHOW_EVERY_S, took_s / SHOW_SHARE)
         # The last page takes as long, and printing.
-        self._closing_s = 2 * took_s + min(CLOSING_S_MAX, CLOSING_SHARE * self.budget_s)
+        self._closing_s = 2 * took_s + min(CLOSING_S_MAX, CLOSING_SHARE * self._budget_s)
 
     def _tried(self, what: str, write: Callable[[], None]) -> bool:
         """Whether something was written; an error is reported, and ends nothing."""

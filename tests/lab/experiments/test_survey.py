@@ -7,7 +7,7 @@ import pytest
 
 from sealift_lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError
 from sealift_lab.experiments.survey import Entry, Here, survey, this_scope
-from sealift_lab.machine.devices import real_devices
+from sealift_lab.machine.sensors import real_devices
 from sealift_lab.measure.timed import timed
 
 SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
