@@ -23,9 +23,9 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     Messages,
     long_counts,
     long_limit,
-    look_ups,
     message_counts,
     message_limit,
+    rounds,
 )
 from sealift_lab.judge.judge import results
 from sealift_lab.model.results import Results, Row
@@ -83,9 +83,12 @@ def _by_rates(run: Mapping[str, Results], row: Row) -> tuple[float, str] | None:
     if str(row.cell["work"]).startswith("counter mode"):
         if strict:
             return None
-        # No machine code is of it alone: what it looks up and moves, it does at least.
+        # No machine code is of it alone: what it looks up (16 words a round) and moves, it does
+        # at least.
         payload_bytes = float(BLOCK_BYTES)
-        needs: Mapping[str, float] = {"shared": look_ups(key_bits) + 2 * BLOCK_BYTES // WORD_BYTES}
+        needs: Mapping[str, float] = {
+            "shared": 16 * rounds(key_bits) + 2 * BLOCK_BYTES // WORD_BYTES
+        }
     elif int(row.cell["message_bytes"]) == MESSAGE_BYTES:
         payload_bytes = float(MESSAGE_BYTES)
         needs = message_counts(gpu, Messages(key_bits, MESSAGE_BYTES), strict=strict)

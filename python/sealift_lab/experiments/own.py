@@ -8,7 +8,7 @@ from sealift_lab.experiments.notes import ADVICE, NAMES, texts
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import MANY_KEYS, sized
 from sealift_lab.measure.native import native
-from sealift_lab.model.arm import Arm, Cell, Context
+from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 
 
@@ -27,10 +27,6 @@ def _read_cells(scope: Scope) -> Iterator[Cell]:
     sizes = READ_BYTES[:1] if scope.quick else READ_BYTES
     for buffer_bytes, threads in product(sizes, crypto.one_and_all(scope)):
         yield {"buffer_bytes": buffer_bytes, "threads": threads}
-
-
-def _read_arm(cell: Cell, _: Context) -> Arm:
-    return native("read", buffer_bytes=cell["buffer_bytes"], threads=cell["threads"])
 
 
 READ_BYTES = (256 << 20, 1 << 30)
@@ -61,7 +57,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         axes=(Axis("buffer_bytes", "buffer of all threads, bytes"), Axis("threads", "threads")),
         compare="threads",
         cells=_read_cells,
-        arm=_read_arm,
+        arm=lambda cell, _: native("read", **cell),
         operation="read of 64 KiB",
         charts=(Chart("threads", "buffer_bytes", "MB/s", "Reading memory by threads"),),
         preferred={"buffer_bytes": READ_BYTES[0]},

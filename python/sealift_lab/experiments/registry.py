@@ -94,7 +94,6 @@ def _names(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _known() -> Mapping[str, Experiment]:
-    """By every name and id."""
     return {name: each for each in all_experiments() for name in _names(each)}
 
 

@@ -243,7 +243,6 @@ BEYOND = boards.simulated_experiment(
 
 
 def _today_arm(cell: Cell, _: Context) -> Computed:
-    """Predicts one request alone, and as many in flight as the card holds."""
     size_bytes, card = int(cell[SIZE.name]), boards.described_cards()[str(cell[CARD.name])]
     prediction = card.predict(1, size_bytes)
     return Computed(

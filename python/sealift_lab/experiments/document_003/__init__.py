@@ -22,5 +22,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     gpu_grids.GENERATIONS,
     gpu_beside_cpu.ONE_EACH,
     gpu_grids.DATA_TYPES,
-    *gpu_parts.EXPERIMENTS,
+    *(gpu_parts.RATES, gpu_parts.COPYING, gpu_parts.MESSAGES, gpu_parts.HOST),
 )

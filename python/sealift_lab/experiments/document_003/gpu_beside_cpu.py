@@ -49,7 +49,6 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _core_text(device: str, code: str) -> str:
-    """What stands for a core of a device, as the value of a cell."""
     return f"{device}, {'1 thread' if code == AS_PUBLISHED else '1 warp'}"
 
 

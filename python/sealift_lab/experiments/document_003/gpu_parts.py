@@ -167,4 +167,3 @@ HOST = cells.gpu_experiment(
     charts=(Chart("message_bytes", "keys", "MB/s", "Sealing by message size", log_x=True),),
     weight=0.1,
 )
-EXPERIMENTS = (RATES, COPYING, MESSAGES, HOST)

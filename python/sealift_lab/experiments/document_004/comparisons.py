@@ -226,7 +226,6 @@ def share_of_ceiling(results: Results, threads: int) -> float | None:
 
 
 def _ceiling_published(results: Results) -> list[Published]:
-    """The published limit beside the most traffic that was measured, over all thread counts."""
     claim = table_row("004-X1-claims", claim_id="mem-limit")
     exact = (row for row in results.rows if row.cell["kernel"] in EXACT_UNITS and not row.wrong)
     best = max(exact, key=_traffic, default=None)
@@ -371,8 +370,8 @@ EXAMPLE = _experiment(
     weight=0.3,
 )
 
-MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
 
+MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
 BY_MEMORY = _experiment(
     **texts(__package__, "copy-by-memory"),
     axes=(copies.SIZE, copies.COUNT, copies.STATE, copies.FUNCTION, copies.MEMORY),

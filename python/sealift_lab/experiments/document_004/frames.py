@@ -1,11 +1,12 @@
 """Frames between two processes, through shared memory, plain and sealed, and otherwise: 004-I."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from sealift_lab.experiments.combinations import axes, grid
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
-from sealift_lab.model.arm import Arm, Cell, Context, Value
+from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Chart, Experiment, Scope
 from sealift_lab.model.published import Kind, Published, Rate, table_row
 
@@ -16,10 +17,6 @@ def _cells(scope: Scope) -> Iterator[Cell]:
     # Batches where one frame is little for the engine.
     sizes, ways = FRAME_BYTES[STREAM][:3], (RING, SEALED)
     yield from grid(scope, {"pattern": STREAM, "batch": 16}, frame_bytes=sizes, way=ways)
-
-
-def _arm(cell: Cell, context: Context) -> Arm:
-    return native("frames", context, **cell)
 
 
 def _published() -> Iterator[Published]:
@@ -33,10 +30,6 @@ def _published() -> Iterator[Published]:
         # Drawn once, though compared with each way.
         series = "two hosts, as published" if way == RING else ""
         yield Published("004-X1", what, value, unit, source, Kind.VALUE, here, note, series, at)
-
-
-def _chart(y: str, title: str, where: Cell) -> Chart:
-    return Chart("frame_bytes", "way", y, title, where=where, log_x=True, log_y=True)
 
 
 PING_PONG, STREAM = "ping-pong", "stream"
@@ -54,6 +47,7 @@ FRAME_BYTES: Mapping[str, tuple[int, ...]] = {
     PING_PONG: (16, PUBLISHED_BYTES),
     STREAM: (16, 4 << 10, PUBLISHED_BYTES, 1 << 20),
 }
+_chart = partial(Chart, "frame_bytes", "way", log_x=True, log_y=True)
 
 EXPERIMENT = Experiment(
     **texts(__package__, "frames-between-processes"),
@@ -61,12 +55,12 @@ EXPERIMENT = Experiment(
     axes=axes(pattern="pattern", frame_bytes="frame, bytes", batch="frames at once", way="way"),
     compare="way",
     cells=_cells,
-    arm=_arm,
+    arm=lambda cell, context: native("frames", context, **cell),
     operation="frame",
     published=lambda _: [*_published()],
     charts=(
-        _chart("MB/s", "Frames one after the other", {"pattern": STREAM, "batch": 1}),
-        _chart("time", "Frames there and back, time a frame", {"pattern": PING_PONG}),
+        _chart(y="MB/s", title="Frames one after the other", where={"pattern": STREAM, "batch": 1}),
+        _chart(y="time", title="Frames there and back, time a frame", where={"pattern": PING_PONG}),
     ),
     preferred={"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES, "batch": 1},
     names=WAYS,

@@ -262,11 +262,6 @@ def published_counts(gpu: Gpu, each: float) -> dict[str, float]:
     return total(loops, {"": 1 / each, **trips})
 
 
-def look_ups(key_bits: int) -> int:
-    """Words that AES looks up in tables for a block: 16 a round."""
-    return 16 * rounds(key_bits)
-
-
 def rounds(key_bits: int) -> int:
     """Rounds of AES."""
     return key_bits // 32 + 6
