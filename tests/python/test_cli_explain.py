@@ -40,7 +40,7 @@ def test_help_lists_every_policy_with_what_it_does() -> None:
 
 def test_json_says_what_each_quoted_who_won_and_how_long_it_took() -> None:
     document = explained()
-    assert document["schema"] == "sealift-explanation/1"
+    assert document["schema"] == "sealift-explanation/2"
     assert (document["messages"], document["message_bytes"]) == (64, 128)
     assert document["policy"] == "earliest-finish"
     assert [each["device"] for each in document["devices"]] == REAL

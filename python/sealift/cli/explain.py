@@ -113,7 +113,7 @@ def _explain(engine: Engine, messages: int, message_bytes: int, *, recalibrate: 
             }
         )
     return {
-        "schema": "sealift-explanation/1",
+        "schema": "sealift-explanation/2",
         "messages": messages,
         "message_bytes": message_bytes,
         "policy": engine.policy,
@@ -259,22 +259,20 @@ def _deviation(each: Document, renew: str) -> str:
     """How far the measured time is from the predicted one, and what to do about it."""
     ratio, cost = each["taken_over_predicted"], each["cost"]
     times = f"{ratio:.2f} times as long" if ratio > 1 else f"{1 / ratio:.2f} times as fast"
-    figures = map(format_measure, (each["taken"]["median_ns"], each["predicted_ns"]))
+    taken, predicted = map(format_measure, (each["taken"]["median_ns"], each["predicted_ns"]))
     advice = {
         "cache": f"; renew them with `{renew}`",
         "measured": "; batches of a busy machine vary: run this again",
     }.get(cost["source"], "")
-    return "{}: {} {} ns, predicted {} ns ({}): its costs are {}{}".format(
-        each["device"], each["origin"], *figures, times, _source(cost), advice
-    )
+    figures = f"{each['origin']} {taken} ns, predicted {predicted} ns ({times})"
+    return f"{each['device']}: {figures}: its costs are {_source(cost)}{advice}"
 
 
 def _source(cost: Document) -> str:
     if cost["measured_at"] is not None:
         return f"from the cache, measured {cost['measured_at']}"
-    return (
-        "measured just now" if cost["source"] == "measured" else f"not measured: {cost['reason']}"
-    )
+    is_new = cost["source"] == "measured"
+    return "measured just now" if is_new else f"not measured: {cost['reason']}"
 
 
 DEFAULT_POLICY = "earliest-finish"

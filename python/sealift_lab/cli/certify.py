@@ -1,7 +1,6 @@
 """`sealift lab certify`: how often verdicts are wrong, where the truth is known."""
 
 import shlex
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -17,7 +16,7 @@ from sealift_lab.judge.judge import results
 from sealift_lab.judge.trial import WORKS, measure_trial
 from sealift_lab.model.results import Estimate
 from sealift_lab.model.run import SAMPLES
-from sealift_lab.model.units import format_duration, format_estimate
+from sealift_lab.model.units import format_estimate
 from sealift_lab.run.folder import Run
 
 Document = dict[str, Sequence[Any]]
@@ -88,19 +87,14 @@ def _replayed(folder: Path, comparisons: int) -> Document:
 
 
 def _live(comparisons: int) -> Document:
-    begin_s = time.monotonic()
-
     def progress(done: int) -> None:
-        left_s = (time.monotonic() - begin_s) * (2 * comparisons / done - 1)
-        of = f"{done:,} of {2 * comparisons:,} comparisons of equal code, and of slower code"
-        eprint(f"{of}; about {format_duration(left_s)} left" if left_s else of)
+        eprint(f"{done:,} of {2 * comparisons:,} comparisons of equal code, and of slower code")
 
     rates, plants = measure(measure_trial, [*WORKS], comparisons, progress)
     for plant in plants:
-        if plant.is_right is None:
-            eprint(f"{plant.work}: too few comparisons to show that slower code is slower by 5 %")
-        elif not plant.is_right:
-            eprint(f"{plant.work}: slower code was not slower by 5 %, so it is not counted")
+        if not plant.is_right:
+            why = "too few comparisons" if plant.is_right is None else "not counted"
+            eprint(f"{plant.work}: slower code was not shown to be slower by 5 %: {why}")
     return {"rates": rates.to_dicts(), "plants": plants}
 
 

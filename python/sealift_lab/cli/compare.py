@@ -64,10 +64,7 @@ def _end(relations: Sequence[Relation], rows: int) -> None:
             "known; measure longer, with `sealift lab run --resume`",
         )
     if decided < rows:
-        eprint(
-            f"--fail-on slower could decide {decided:,} {of}, of which none is slower; the other "
-            f"{rows - decided:,} are undecided"
-        )
+        eprint(f"--fail-on slower: none is slower; {rows - decided:,} {of} could not be decided")
 
 
 def _with_run(before: Run, now: Run) -> Comparison:

@@ -123,8 +123,9 @@ def _text(line: ToolLine) -> str:
         return f"{begin}: not measured: {line.skipped}"
     ends = [format_measure(end) for end in (speed.low, speed.high) if end is not None]
     span = f" [{'..'.join(ends)}]" if ends else ""
-    delta_s = line.size_bytes / speed.value / 1e9
-    return (
-        f"{begin} = {format_measure(speed.value)}{span} GB/s ({line.runs:,} runs, {line.threads} "
-        f"threads: ave delta = {delta_s:.9f} secs)"
+    how, delta_s = (
+        f"{line.runs:,} runs, {line.threads} threads",
+        line.size_bytes / speed.value / 1e9,
     )
+    rate = f"{format_measure(speed.value)}{span} GB/s"
+    return f"{begin} = {rate} ({how}: ave delta = {delta_s:.9f} secs)"

@@ -126,7 +126,7 @@ def run(
             eprint(f"{dpu.cycles:,} cycles simulated in {now_s:.0f} s, {rate}")
     fault, counters = dpu.fault, {name: getattr(dpu.counters, name) for name in COUNTERS}
     found: Document = {
-        "schema": "sealift-dpu-run/1",
+        "schema": "sealift-dpu-run/2",
         "file": file,
         "ended": ending,
         "origin": "simulated",
@@ -207,10 +207,8 @@ def _rows(counters: Document) -> Iterator[tuple[str, str, str]]:
 
 
 def _dump(symbol: str, data: bytes) -> Iterator[str]:
-    as_number = ""
-    if len(data) in NUMBER_BYTES:
-        plain, signed = (int.from_bytes(data, "little", signed=each) for each in (False, True))
-        as_number = f", as a number {plain:,}" + (f" or {signed:,}" if signed < 0 else "")
+    number = f", as a number {int.from_bytes(data, 'little'):,}"
+    as_number = number if len(data) in NUMBER_BYTES else ""
     yield f"\n{symbol}, {len(data):,} bytes{as_number}"
     for at in range(0, min(len(data), DUMPED_BYTES), 16):
         yield f"  {at:06x}  {data[at : at + 16].hex(' ')}"

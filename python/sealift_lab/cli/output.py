@@ -70,9 +70,12 @@ def show_answer(answer: "Answer", links: Sequence[tuple[str, str]] = ()) -> None
 
     Paths are never broken into lines, so that they can be copied and read by scripts.
     """
+    from rich.console import Console
+
     from sealift_lab.show.terminal import answer_text
 
-    show(answer_text(answer, (), terminal_width()))
+    width = Console().width if sys.stdout.isatty() else WIDTH
+    show(answer_text(answer, (), width))
     if links:
         echo("\n".join(["", *(f"  {name:<8}  {place}" for name, place in links)]))
 
@@ -105,13 +108,6 @@ def show_bytes(content: bytes) -> None:
         return
     sys.stdout.buffer.write(content)
     sys.stdout.flush()
-
-
-def terminal_width() -> int:
-    """Characters of a line."""
-    from rich.console import Console
-
-    return Console().width if sys.stdout.isatty() else WIDTH
 
 
 WIDTH, WIDTH_MAX = 80, 10_000

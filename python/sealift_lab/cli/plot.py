@@ -1,6 +1,6 @@
 """`sealift lab plot`: any column of judged rows by any other, as a picture."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,7 +63,7 @@ def plot(
     drawn = _select(frame, chosen).filter(pl.col(x).is_not_null(), pl.col(y).is_not_null())
     if drawn.is_empty() or not drawn[y].dtype.is_numeric():
         raise ValueError(f"no row has {x} and a number in {y}; name other columns")
-    names = [*_line_columns(drawn, x, z)]
+    names = _line_columns(drawn, x, z)
     if (many := drawn.n_unique(names) if names else 1) > LINES_MOST:
         hints = [
             f"--where {name}={drawn[name][0]}"
@@ -103,21 +103,19 @@ def _select(frame: pl.DataFrame, where: Mapping[str, str]) -> pl.DataFrame:
     return frame
 
 
-def _line_columns(frame: pl.DataFrame, x: str, z: str) -> Iterator[str]:
+def _line_columns(frame: pl.DataFrame, x: str, z: str) -> list[str]:
     """What tells lines apart: z, and other columns where rows would share a place."""
     names = [z] if z else []
-    yield from names
     for name in _axes(frame):
         if name not in (x, z) and frame.n_unique([x, *names, name]) > frame.n_unique([x, *names]):
             names.append(name)
-            yield name
+    return names
 
 
-def _axes(frame: pl.DataFrame) -> Iterator[str]:
+def _axes(frame: pl.DataFrame) -> list[str]:
     """Run, experiment and the axes: the columns before `origin` that are no places in a plan."""
-    yield from ("run", "experiment")
     names = frame.columns
-    yield from names[names.index("arm") + 1 : names.index("origin")]
+    return ["run", "experiment", *names[names.index("arm") + 1 : names.index("origin")]]
 
 
 def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> str:

@@ -24,7 +24,7 @@ from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY, PlannedExperiment
 from sealift_lab.run.folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 from sealift_lab.show.tables import experiment_table
-from sealift_lab.show.terminal import answer_text, findings_text, table_text
+from sealift_lab.show.terminal import findings_text, table_text
 
 
 def show(
@@ -35,14 +35,14 @@ def show(
     run = output.open_run(folder)
     found = results(run)
     if rows:
-        parts = [p for each in plans(run) for p in (Text(), *_rows(each, found[each.name]))][1:]
+        parts = [p for each in plans(run) for p in (Text(), *_rows(each, found[each.name]))]
+        output.show(*parts[1:])
     else:
         pairs, _ = published(run, found)
         of = {each.name: [p for p in pairs if p[1].experiment == each.name] for each in plans(run)}
         findings = {e.name: finding(e, found[e.name], of[e.name]) for e in plans(run)}
-        width = output.terminal_width()
-        parts = [answer_text(answer(run, found), (), width), Text(), findings_text(findings)]
-    output.show(*parts)
+        output.show_answer(answer(run, found))
+        output.show(Text(), findings_text(findings))
 
 
 def _rows(planned: PlannedExperiment, found: Results) -> Iterator[RenderableType]:
