@@ -23,9 +23,9 @@ from sealift_lab.claim.answer import answer as answer_of_run
 from sealift_lab.claim.claims import rate
 from sealift_lab.claim.declared import declared
 from sealift_lab.claim.words import conditions, name_of
+from sealift_lab.judge.intervals import Comparison
 from sealift_lab.judge.judge import compare_rows
 from sealift_lab.judge.lines import BreakEven, break_even
-from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.measure.crypto import lengths_in
 from sealift_lab.model.arm import Cell, fits
 from sealift_lab.model.results import Claim, Ledger, Relation, Results, Verdict

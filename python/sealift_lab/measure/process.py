@@ -399,11 +399,7 @@ class _GuardedArm:
 def _describe(error: Exception, file: Path | None) -> str:
     """Type and text of an exception, and the line of one's own file that led there.
 
-    Errors of native code are sentences without either.
-
-    Raises:
-        NotWrittenError: If the disk is full under a file of the experiment's own: that ends the
-            run, which can then be resumed.
+    A disk that is full under a file of the experiment's own ends the run, which can be resumed.
     """
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         path = Path(str(error.filename or "a file of the experiment"))

@@ -11,19 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sealift_lab.model.run import (
-    ENDING,
-    LOCK,
-    MACHINE,
-    NOTES,
-    PLAN,
-    REPORTS,
-    SAMPLES,
-    SENSORS,
-    Ending,
-    Plan,
-    Surroundings,
-)
+from sealift_lab.model import run as names
+from sealift_lab.model.run import Ending, Plan, Surroundings
 
 
 class FolderError(ValueError):
@@ -72,8 +61,8 @@ class Journal(AbstractContextManager["Journal"]):
 
 def mend(folder: Path) -> None:
     """Cuts off what a killed process left behind whole lines and blocks; the folder is held."""
-    for name in (SAMPLES, REPORTS, SENSORS, NOTES):
-        path, marks = folder / name, BLOCK_ENDS if name == SAMPLES else ()
+    for name in (names.SAMPLES, names.REPORTS, names.SENSORS, names.NOTES):
+        path, marks = folder / name, BLOCK_ENDS if name == names.SAMPLES else ()
         with _naming(path), suppress(FileNotFoundError), _opened(path, os.O_RDWR) as file:
             _cut(file, *marks)
 
@@ -113,13 +102,13 @@ def create(path: Path, plan: Plan, machine: Surroundings) -> None:
     with _naming(path):
         path.mkdir(parents=True, exist_ok=True)
     # The plan comes last: with it the folder is that of a run.
-    write_json(path / MACHINE, asdict(machine))
-    write_json(path / PLAN, asdict(plan))
+    write_json(path / names.MACHINE, asdict(machine))
+    write_json(path / names.PLAN, asdict(plan))
 
 
 def write_ending(path: Path, ending: Ending) -> None:
     """Writes ending.json, the last file of a run; raises as `write_file`."""
-    write_json(path / ENDING, asdict(ending))
+    write_json(path / names.ENDING, asdict(ending))
 
 
 @contextmanager
@@ -132,9 +121,9 @@ def hold(path: Path) -> Iterator[int]:
         NotWrittenError: If the folder can't be made, or takes no files.
         FolderError: If somebody else writes into it.
     """
-    with _naming(path / LOCK):
+    with _naming(path / names.LOCK):
         path.mkdir(parents=True, exist_ok=True)
-        lock = _open(path / LOCK, os.O_RDWR | os.O_CREAT)
+        lock = _open(path / names.LOCK, os.O_RDWR | os.O_CREAT)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -143,7 +132,7 @@ def hold(path: Path) -> Iterator[int]:
             raise FolderError(f"{path}: {why}") from error
         except OSError as error:
             why = f"can't be locked: {error.strerror}; name a folder on another file system"
-            raise FolderError(f"{path / LOCK} {why}") from error
+            raise FolderError(f"{path / names.LOCK} {why}") from error
         yield lock
     finally:
         os.close(lock)
@@ -159,9 +148,9 @@ def hold_new(path: Path) -> Iterator[int]:
             yield lock
     finally:
         # With a plan it is the folder of a run, which can be resumed.
-        if not (path / PLAN).exists():
+        if not (path / names.PLAN).exists():
             with suppress(OSError):
-                for name in (MACHINE, LOCK):
+                for name in (names.MACHINE, names.LOCK):
                     (path / name).unlink(missing_ok=True)
                 for folder in missing:
                     folder.rmdir()
@@ -203,12 +192,12 @@ def write_all(file: int, content: bytes) -> None:
 def _check_new(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise FolderError(f"{path} is a file; name a folder that is empty or not there")
-    names = [name for name in list_folder(path) if name != LOCK] if path.exists() else []
-    if PLAN in names:
+    there = [name for name in list_folder(path) if name != names.LOCK] if path.exists() else []
+    if names.PLAN in there:
         resume = resume_command(path)
         raise FolderError(f"{path} holds a run already; finish it with `{resume}`, or name another")
-    if names:
-        shown = ", ".join(names[:3]) + (", ..." if names[3:] else "")
+    if there:
+        shown = ", ".join(there[:3]) + (", ..." if there[3:] else "")
         raise FolderError(f"{path} holds {shown}; name a folder that is empty or not there")
 
 

@@ -112,9 +112,7 @@ class Published:
 
     Attributes:
         figure: The document's name for it: `003-T4`.
-        what: Which value it is, in words.
         value: As printed, in `unit`: `MB/s`, `x`.
-        source: Where it stands in the document.
         here: The same from a run, in `unit`, of kind `origin`.
         note: With what it is compared: condition, substitute.
         series: Its line where the figure is redrawn, as `i7-12700H`, or "".

@@ -61,7 +61,6 @@ class Row:
         compare: The axis whose values are compared; nothing else differs within a group.
         time: Nanoseconds an operation, all threads together: the median.
         payload_bytes: Mean payload of an operation; 0 where there is none.
-        reference: The value of `compare` that it is compared with.
         ratio: Times as fast as the reference; None for the reference itself, as the verdict.
         reason: Why the verdict is inconclusive, or "".
         is_winner: Whether no other arm of the group was shown to be faster.
@@ -171,8 +170,7 @@ class Claim:
     """One thing that may be said: terminal, page, docs and JSON are made of claims.
 
     Attributes:
-        subject: A device, or a published figure.
-        other: What it is compared with, or "".
+        subject: A device, or a published figure, compared with the other one.
         unit: Of the figure: `x`, `M messages/s`, `B`.
         conditions: Axes with values under which it holds.
         reason: Why it is inconclusive, absent or untested, or "".

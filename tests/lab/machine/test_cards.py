@@ -4,12 +4,14 @@ import signal
 import time
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
 from sealift import DeviceError, InputError, UnknownDeviceError
 from sealift_lab._lab import Card, Cost, Engine, Rehearsal, cards, drivers, rehearse
 
+LOAD: Any = {"batches_per_s": 1e3, "messages": 1, "message_bytes": 16}
 CARD = """
 name = "quick"
 summary = "a card for tests"
@@ -167,19 +169,11 @@ def test_a_rehearsal_gives_what_is_reckoned_where_one_batch_is_there_at_a_time(
     path: Path, core: Cost
 ) -> None:
     card = Card.read(path)
-    found = rehearse(
-        [card, ("core", core, 2)],
-        batches_per_s=20,
-        messages=3,
-        message_bytes=1_000,
-        batches=200,
-        policy="round-robin",
-    )
+    load: Any = {"batches_per_s": 20, "messages": 3, "message_bytes": 1_000, "batches": 200}
+    found = rehearse([card, ("core", core, 2)], **load, policy="round-robin")
     assert (found.batches, found.refused, found.lost) == (200, 0, 0)
-    assert [(device.name, device.batches) for device in found.devices] == [
-        ("quick", 100),
-        ("core", 100),
-    ]
+    batches = {device.name: device.batches for device in found.devices}
+    assert batches == {"quick": 100, "core": 100}
     core_ns = core.setup_ns + 3 * core.per_message_ns + 3_000 * core.per_byte_ns
     mean_ns = (card.predict(3, 1_000).batch_ns + core_ns) / 2
     assert found.response_ns_mean == pytest.approx(mean_ns, rel=0.01)
@@ -206,25 +200,14 @@ def test_a_rehearsal_gives_what_is_reckoned_where_one_batch_is_there_at_a_time(
     ],
 )
 def test_a_rehearsal_of_what_cannot_be_is_refused(changed: dict[str, object], said: str) -> None:
-    arguments: dict[str, object] = {
-        "devices": cards(),
-        "batches_per_s": 100.0,
-        "messages": 1,
-        "message_bytes": 16,
-    }
+    arguments: Any = {"devices": cards(), **LOAD, "batches_per_s": 100.0, **changed}
     with pytest.raises(InputError, match=said):
-        rehearse(**(arguments | changed))  # type: ignore[arg-type]
+        rehearse(**arguments)
 
 
 def test_devices_of_a_rehearsal_are_cards_or_tuples_of_different_names(core: Cost) -> None:
     def rehearsed(*devices: object) -> Rehearsal:
-        return rehearse(
-            devices,  # type: ignore[arg-type]
-            batches_per_s=1e3,
-            messages=1,
-            message_bytes=16,
-            batches=20,
-        )
+        return rehearse(devices, **LOAD, batches=20)  # type: ignore[arg-type]
 
     for wrong in ("core", ("core", 5, 1), ("core", core), 3):
         with pytest.raises(TypeError, match="give a Card, or a tuple"):
@@ -247,13 +230,7 @@ def test_a_rehearsal_can_be_interrupted(core: Cost) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            rehearse(
-                [("core", core, 1)],
-                batches_per_s=1e3,
-                messages=1,
-                message_bytes=16,
-                batches=10**7,
-            )
+            rehearse([("core", core, 1)], **LOAD, batches=10**7)
         assert time.monotonic() - begin < 20
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

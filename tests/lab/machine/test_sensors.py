@@ -6,18 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.lab.machine.test_facts import write
 
 from sealift.cli.devices import absences, split_specs
 from sealift_lab import _lab
 from sealift_lab._lab import NotMeasurableError
 from sealift_lab.machine.sensors import Reading, Sensors, real_devices, sampling, surroundings
 from sealift_lab.model.run import Fact
-
-
-def write(root: Path, name: str, text: str) -> None:
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 class Clock:

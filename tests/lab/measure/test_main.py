@@ -62,17 +62,6 @@ def test_ctrl_c_ends_a_run_in_good_order(tmp_path: Path) -> None:
     assert ending["ending"] == "interrupted"
 
 
-def test_a_killed_process_is_noted_and_the_next_one_goes_on(tmp_path: Path) -> None:
-    file, run = experiment_file(tmp_path, "first", "killed once"), tmp_path / "run"
-    code, said = ended(start(MODULE, file, "--processes", "2", "--blocks", "12", "--out", run))
-    assert code == ExitCode.PART_FAILED
-    text = "waiting: process 0 was ended by signal 9 (SIGKILL); its complete blocks are kept"
-    assert text in said
-    assert lines(run, "notes.jsonl")[0]["note"].startswith(text)
-    found = blocks(run)
-    assert [process for process, _ in found[1]].count(1) == 12
-
-
 @pytest.mark.parametrize(
     ("who", "code", "text"),
     [
