@@ -4,14 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sealift_lab.experiments.document_002.claims import (
-    CLAIMS,
-    EXPERIMENT,
-    HERE,
-    TABLE,
-    THREE_OVER_FOUR,
-    rows,
-)
+from sealift_lab.experiments.document_002 import claims
+from sealift_lab.experiments.document_002.claims import THREE_OVER_FOUR, rows
 from sealift_lab.model.published import Kind, Missing, table
 from sealift_lab.model.results import Results
 
@@ -30,28 +24,28 @@ def test_each_claim_has_a_kind_and_the_model_gives_those_that_it_should(
     computed: Callable[[str], Results],
 ) -> None:
     results = computed("002-X1")
-    published = EXPERIMENT.published(results)
-    claims = {row["claim_id"]: each for row, each in zip(rows(), published, strict=True)}
+    published = claims.EXPERIMENT.published(results)
+    found = {row["claim_id"]: each for row, each in zip(rows(), published, strict=True)}
     assert (
-        claims.keys()
-        == CLAIMS.keys()
-        == {*[row["claim_id"] for row in table(TABLE)], THREE_OVER_FOUR}
+        found.keys()
+        == claims.CLAIMS.keys()
+        == {*[row["claim_id"] for row in table(claims.TABLE)], THREE_OVER_FOUR}
     )
     given, beyond = (
-        {name for name, each in claims.items() if each.kind is kind}
+        {name for name, each in found.items() if each.kind is kind}
         for kind in (Kind.GIVEN, Kind.BEYOND)
     )
-    agreeing = claims.keys() - given - beyond - NOT_SO
+    agreeing = found.keys() - given - beyond - NOT_SO
     assert (len(given), len(beyond), len(agreeing)) == (11, 5, 15)
-    assert {name for name in agreeing if claims[name].is_fitted} == FITTED
-    for name, each in claims.items():
+    assert {name for name in agreeing if found[name].is_fitted} == FITTED
+    for name, each in found.items():
         (report,) = results.facts(claim=name)
-        assert isinstance(each.here, Missing) == (HERE not in report.facts)
-        if HERE in report.facts:
-            value = float(report.facts[HERE])
+        assert isinstance(each.here, Missing) == (claims.HERE not in report.facts)
+        if claims.HERE in report.facts:
+            value = float(report.facts[claims.HERE])
             is_number = each.kind is Kind.NUMBER
             is_so = 0.9 <= value / each.value <= 1.1 if is_number else value > 1.025
             assert is_so == (name in agreeing), (name, value)
-    three = claims[THREE_OVER_FOUR]
+    three = found[THREE_OVER_FOUR]
     assert three.value == pytest.approx(841.7 / 801.81, rel=1e-5), "of two printed numbers"
     assert (three.unit, three.kind) == ("x", Kind.SHAPE)

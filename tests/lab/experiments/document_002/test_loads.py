@@ -6,7 +6,7 @@ import pytest
 
 from sealift_lab.experiments.document_002 import boards, loads
 from sealift_lab.model.arm import Value
-from sealift_lab.model.results import Origin, Results
+from sealift_lab.model.results import Results
 
 Compute = Callable[[str], Results]
 Facts = dict[tuple[int, str], Mapping[str, Value]]
@@ -62,13 +62,3 @@ def test_switches_change_the_load_and_the_simulation_meets_theory(computed: Comp
     off = [float(each.facts[loads.OFF]) for each in computed("002-X2").facts(switch=loads.THEORY)]
     assert len(off) == 3
     assert max(map(abs, off)) < 2
-
-
-def test_each_described_card_is_projected_by_its_own_prediction(computed: Compute) -> None:
-    assert loads.TODAY.origin is Origin.PROJECTED
-    known, found = boards.described_cards(), [*computed("002-M1").facts()]
-    assert {str(each.cell["card"]) for each in found} == {*known}
-    for each in found:
-        predicted = known[str(each.cell["card"])].predict(1, int(each.cell["buffer_bytes"]))
-        assert each.facts[loads.ALONE_US] == predicted.batch_ns / 1_000
-        assert each.facts[loads.LIMIT] == predicted.bound_by

@@ -101,18 +101,6 @@ def test_the_published_program_is_counted_loop_by_loop(architecture: str) -> Non
     assert found["issued"] == pytest.approx(once / 10 + alone + of_text)
 
 
-def test_every_limit_grows_with_the_gpu_and_falls_with_the_key() -> None:
-    order = [BY_NAME[name] for name in ("RTX 3050", "RTX 4060", "RTX 4070", "H200")]
-    for strict in (False, True):
-        for way in (
-            lambda gpu, bits: limits.message_limit(gpu, Messages(bits, 128), strict=strict),  # noqa: B023
-            lambda gpu, bits: limits.long_limit(gpu, bits, strict=strict),  # noqa: B023
-        ):
-            speeds = [[way(gpu, bits).bytes_per_s for gpu in order] for bits in (128, 192, 256)]
-            assert speeds[0] == sorted(speeds[0])
-            assert all(a > b > c for a, b, c in zip(*speeds, strict=True))
-
-
 @pytest.mark.parametrize("way", [limits.replicated, limits.ours], ids=lambda way: str(way.__name__))
 @each_gpu
 def test_lanes_without_a_thread_are_idle_and_a_fifth_warp_waits(

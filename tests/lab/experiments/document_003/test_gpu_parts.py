@@ -26,9 +26,7 @@ def test_a_gpu_that_is_named_is_taken_and_a_processor_has_fewer_and_smaller_cell
         assert {cell["device"] for cell in there} == {"cuda:1"}
         assert len(here) <= len(there)
         assert not each.groups(replace(GPU, quick=True))
-
-
-def test_instructions_of_nvidia_are_measured_by_cuda_only() -> None:
+    # Instructions of NVIDIA's GPUs.
     (group,) = gpu_parts.RATES.groups(GPU)
     assert [cell["instruction"] for cell in group][:2] == ["LOP3", "PRMT"]
     for devices in ((), ("opencl",)):

@@ -140,12 +140,10 @@ def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly() -> None:
     assert limit.here.factor == 2, "a copy moves its payload twice"
     assert limit.value == pytest.approx(23_460)
     assert comparisons.share_of_ceiling(results, 1) == pytest.approx(0.8)
-    fast = made(
-        comparisons.CEILING,
-        FULL,
-        lambda cell: 90_000.0 if cell["kernel"] == comparisons.OUR_KERNEL else 5_000.0,
-    )
-    assert comparisons.share_of_ceiling(fast, 1) == 1.0, "its own traffic is the least that it may be"
+    speeds = {comparisons.OUR_KERNEL: 90_000.0}
+    fast = made(comparisons.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 5_000.0))
+    # Its own traffic is the least that it may be.
+    assert comparisons.share_of_ceiling(fast, 1) == 1.0
     assert comparisons.share_of_ceiling(NOTHING, 1) is None
 
 
@@ -158,15 +156,10 @@ def test_costs_are_stored_only_where_every_length_was_measured(
     whole = made(experiment, FULL, lambda _: 10_000.0)
     lacking = Results([row for row in whole.rows if row.cell["size_bytes"] != 4_194_304], ())
     few = Results([replace(row, blocks=2) for row in whole.rows], ())
-    for results, why in (
-        (lacking, "3 right blocks are needed of 4,194,304 bytes from memory"),
-        (few, "3 right blocks are needed of 16 bytes"),
-        (
-            made(experiment, FULL, lambda _: 1e-300),
-            "for cards: a copy of 16 bytes takes",
-        ),
-    ):
-        assert why in experiment.on_finish(results)
+    endless = made(experiment, FULL, lambda _: 1e-300)
+    assert "3 right blocks are needed of 4,194,304 bytes" in experiment.on_finish(lacking)
+    assert "3 right blocks are needed of 16 bytes" in experiment.on_finish(few)
+    assert "for cards: a copy of 16 bytes takes" in experiment.on_finish(endless)
     assert experiment.on_finish(NOTHING) == ""
     assert not caches.exists()
     assert experiment.on_finish(whole).startswith("costs of copies here are stored in ")
