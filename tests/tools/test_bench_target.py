@@ -4,20 +4,19 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BUILT = ("EXTENSION", "TESTING", "PEERS")
+BUILT = ("EXTENSION", "LAB_EXTENSION", "TESTING")
 
 
 def bench(tmp_path: Path, sealift: str) -> int:
-    """Runs the target with what it builds taken as built."""
-    for name, text in {"sealift": sealift, "python": "exit 0"}.items():
-        file = tmp_path / name
-        file.write_text(f"#!/bin/sh\n{text}\n")
-        file.chmod(0o755)
+    """Runs the target with what it builds taken as built, and without other libraries."""
+    file = tmp_path / "sealift"
+    file.write_text(f"#!/bin/sh\n{sealift}\n")
+    file.chmod(0o755)
     built = {name: tmp_path / name for name in BUILT}
     for file in built.values():
         file.touch()
-    old = [word for each in (*built.values(), "peer-libraries") for word in ("-o", str(each))]
-    places = {**built, "BIN": tmp_path, "RESULTS": tmp_path}
+    old = [word for each in built.values() for word in ("-o", str(each))]
+    places = {**built, "BIN": tmp_path, "RESULTS": tmp_path, "MAKE": "true"}
     command = ["make", *old, *(f"{name}={place}" for name, place in places.items()), "bench"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode
 
