@@ -82,8 +82,6 @@ def main() -> int:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Prints samples as lines of samples.jsonl."""
-
     trial: Trial
 
     def block(self, group: int, number: int, block: Block) -> None:

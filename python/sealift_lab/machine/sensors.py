@@ -42,9 +42,7 @@ def real_devices() -> tuple[str, ...]:
 def chosen_devices(text: str) -> tuple[str, ...]:
     """Devices of a list, without processors that stand for GPUs: experiments on GPUs know these.
 
-    Raises:
-        ValueError: If one is no device, or has a setting that its driver doesn't take.
-        SealiftError: If one is absent.
+    A ValueError if one is no device, a SealiftError if one is absent.
     """
     specs = split_specs(_lab, text) if text else ()
     opened = {spec: _lab.Engine([spec]).devices[0] for spec in specs}

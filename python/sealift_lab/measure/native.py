@@ -120,10 +120,7 @@ def gcm_bytes(workload: Workload, *, threads: int, batch: int) -> int:
 def with_ipp(device: str) -> str:
     """The same device; where `ipp` names no file, with the one that the package `ipp-crypto` has.
 
-    Without one the loader searches for it.
-
-    Raises:
-        Skip: If the path can't stand in a device's name.
+    Without one the loader searches for it; a Skip if the path can't stand in a device's name.
     """
     path = find_ipp() if BARE_IPP.search(device) else None
     if path is None:

@@ -72,11 +72,7 @@ def make_plan(
 def planned(
     experiment: Experiment, groups: Sequence[Sequence[Cell]], blocks: int
 ) -> PlannedExperiment:
-    """An experiment as a plan describes it, with its blocks a process where it is timed.
-
-    Raises:
-        ValueError: If the path of its file can't be stored.
-    """
+    """An experiment as a plan describes it, with its blocks a process where it is timed."""
     file = None if experiment.file is None else str(experiment.file)
     if file is not None and not is_text(file):
         raise ValueError(f"{file!a}: a path that is no UTF-8 can't be kept in a plan; rename it")

@@ -72,9 +72,6 @@ def write_file(path: Path, content: str | bytes) -> None:
 
     Where a link stands, the file takes its place; what the link names stays as it is. Half of a
     surrogate pair becomes a question mark.
-
-    Raises:
-        NotWrittenError: If the folder takes no files, or something else than a file stands there.
     """
     whole = content if isinstance(content, bytes) else content.encode(errors="replace")
     # A link can't stand at a name that can't be guessed.
@@ -115,11 +112,8 @@ def write_ending(path: Path, ending: Ending) -> None:
 def hold(path: Path) -> Iterator[int]:
     """Holds the lock of a run folder, which is made where it isn't there.
 
-    Yields the descriptor that holds it; a process that inherits it holds it too.
-
-    Raises:
-        NotWrittenError: If the folder can't be made, or takes no files.
-        FolderError: If somebody else writes into it.
+    Yields the descriptor that holds it; a process that inherits it holds it too. A FolderError if
+    another run writes into the folder.
     """
     with _naming(path / names.LOCK):
         path.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
@@ -40,13 +40,12 @@ Place = tuple[str, int]
 """An experiment, and a group of it."""
 
 
+@dataclass(eq=False)
 class Run:
-    """A run folder: of a run that has ended, was killed or still goes on."""
+    """A run folder; every property raises `FolderError` where its file doesn't fit."""
 
-    def __init__(self, path: Path) -> None:
-        """Reads nothing yet; every property raises `FolderError` where its file doesn't fit."""
-        self.path = path
-        self._read: dict[str, _Lines] = {}
+    path: Path
+    _read: "dict[str, _Lines]" = field(default_factory=dict, repr=False)
 
     @cached_property
     def plan(self) -> Plan:
@@ -169,11 +168,6 @@ def _runs(folder: Path) -> list[Path]:
         every = islice(folder.iterdir(), LISTED_MAX)
         return [each for each in every if (each / names.PLAN).is_file()]
     return []
-
-
-@dataclass(frozen=True)
-class _Note:
-    note: str
 
 
 @dataclass(frozen=True)
@@ -374,7 +368,7 @@ DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
     names.SAMPLES: msgspec.json.Decoder(_sample_type()),
     names.REPORTS: msgspec.json.Decoder(ReportLine),
     names.SENSORS: msgspec.json.Decoder(Reading),
-    names.NOTES: msgspec.json.Decoder(_Note),
+    names.NOTES: msgspec.json.Decoder(msgspec.defstruct("Note", [("note", str)])),
 }
 ENDINGS = ("complete", "time was up", "interrupted", "failed", "not written")
 FIRST_ENDINGS = {"a part failed": "failed", "a file could not be written": "not written"}

@@ -50,11 +50,8 @@ def run(
 ) -> Done:
     """Measures what a plan has, into a new folder; without a name into one named after the time.
 
-    Notes are stored with it; of a folder that is not kept no resume is spoken.
-
-    Raises:
-        FolderError: If the folder is not new.
-        NotWrittenError: If it takes no files.
+    Notes are stored with it; of a folder that is not kept no resume is spoken. A FolderError if the
+    folder is not new, a NotWrittenError if it takes no files.
     """
     begin_s, path = time.monotonic(), out or default_path(datetime.now(UTC))
     with storage.hold_new(path) as lock:
@@ -68,8 +65,7 @@ def resume(
 ) -> Done:
     """Measures what is missing in a run folder, without a budget for as long as that takes.
 
-    Raises:
-        FolderError: If it is no run folder, is damaged, or another run writes into it.
+    A FolderError if it is no run folder, is damaged, or another run writes into it.
     """
     begin_s = time.monotonic()
     # What is damaged or no run is refused, and stays as it is.
@@ -87,11 +83,7 @@ def replay(
     command: Sequence[str],
     after_task: AfterTask = lambda _: None,
 ) -> Done:
-    """Does a run again, by its folder or its plan.json, into a new folder.
-
-    Raises:
-        FolderError: If there is no plan, or the new folder is not new.
-    """
+    """Does a run again, by its folder or its plan.json, into a new folder; raises as `run`."""
     is_plan = source.name == PLAN and not source.is_dir()
     if source.is_file() and not is_plan:
         raise FolderError(

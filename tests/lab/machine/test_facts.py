@@ -62,7 +62,9 @@ def test_the_quota_is_the_tightest_one_on_the_way_up(
     assert describe(root)["cores_quota"].value == cores
 
 
-def test_a_machine_without_proc_gives_reasons(tmp_path: Path) -> None:
+def test_a_machine_without_proc_gives_reasons_and_refuses_nothing(tmp_path: Path) -> None:
+    assert free_bytes(tmp_path) is None
+    check_memory(1 << 60, tmp_path)
     facts = describe(tmp_path)
     for name in ("cpu_model", "cores_quota", "load_1min", "steal_s"):
         assert facts[name].value is None
@@ -114,11 +116,6 @@ def test_what_is_free_is_the_least_of_machine_and_cgroups(root: Path) -> None:
     assert free_bytes(root) == 3 * GIB
     limit(root, "a/b", str(GIB // 2))
     assert free_bytes(root) == 0
-
-
-def test_a_machine_that_has_no_figures_refuses_nothing(tmp_path: Path) -> None:
-    assert free_bytes(tmp_path) is None
-    check_memory(1 << 60, tmp_path)
 
 
 def test_messages_are_counted_for_every_thread_and_once_more_while_they_are_made() -> None:

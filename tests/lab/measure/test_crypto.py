@@ -103,13 +103,6 @@ def test_messages_of_many_lengths_are_measured_as_long_as_they_are() -> None:
     assert sample.bytes / sample.operations == pytest.approx(lengths.mean_bytes)
 
 
-def test_a_mix_that_is_no_per_cent_keeps_its_weights() -> None:
-    work = sized(128, ONE_KEY, Mix(1, 2, 4))
-    assert work.mix == "1/2/4"
-    operations = Counter(workload_of(cell_of(work), seed=1).columns()["operation"])
-    assert operations[1] / operations[0] == pytest.approx(2, rel=1e-3)
-
-
 def test_one_thread_and_all_cores_give_way_to_those_asked_for() -> None:
     def counts(cores: int, *threads: int) -> tuple[int, ...]:
         return one_and_all(Scope(quick=True, cores=cores, devices=(), threads=threads))

@@ -105,17 +105,6 @@ def test_a_process_that_leaves_has_failed(tmp_path: Path) -> None:
     assert failed == "left with code 0 before its work was done"
 
 
-def test_the_next_process_cuts_off_what_a_killed_one_left_half_written(tmp_path: Path) -> None:
-    run = new_run(tmp_path, "first", "killed once")
-    found, failed = events(job(run, 2))
-    assert failed == "was ended by signal 9 (SIGKILL)"
-    done = sum(event["event"] == "block" for event in found)
-    assert (run / "samples.jsonl").read_text(encoding="utf-8").endswith('{"experiment":"wai')
-    _, failed = events(job(run, 2, process=1, groups=[GroupJob(0, [0, 1], done, 4)]))
-    assert failed == ""
-    assert len(blocks(run)[0]) == done + 4
-
-
 def test_only_groups_that_can_be_measured_in_time_are_prepared(tmp_path: Path) -> None:
     run = new_run(tmp_path, "first", "second")
     groups = [GroupJob(0, [0, 1], 0, 4), GroupJob(1, [0, 1], 0, 10_000)]

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,13 +12,13 @@ import pytest
 from sealift_lab.measure.timed import Stopwatch, timed
 
 
+@dataclass
 class Waiting:
     """A function that takes a while by a clock that moves only while it is called."""
 
-    def __init__(self, ns: int) -> None:
-        self.ns = ns
-        self.now_ns = 0
-        self.calls = 0
+    ns: int
+    now_ns: int = 0
+    calls: int = 0
 
     def __call__(self) -> None:
         self.calls += 1

@@ -57,15 +57,9 @@ def test_a_skipped_first_arm_gives_its_part_to_the_next_one(folder: Path) -> Non
 
 def test_a_group_is_over_when_its_reference_is_wrong_or_no_arm_is_there(folder: Path) -> None:
     made.add(folder, names.SAMPLES, made.block(0, 0))
-    made.add(
-        folder,
-        names.REPORTS,
-        [
-            made.report(0, wrong="a tag was wrong"),
-            made.report(0, group=1, skipped="absent"),
-            made.report(1, group=1, wrong="a text was wrong"),
-        ],
-    )
+    absent = made.report(0, group=1, skipped="absent")
+    wrong = made.report(0, wrong="a tag was wrong"), made.report(1, group=1, wrong="and a text")
+    made.add(folder, names.REPORTS, [*wrong, absent])
     state = read_state(Run(folder))
     assert state.is_whole
     assert state.is_wrong
@@ -158,18 +152,6 @@ def test_a_block_that_does_not_fit_is_damage(
     made.add(folder, names.SAMPLES, lines)
     with pytest.raises(FolderError, match=text):
         _ = Run(folder).samples
-
-
-def test_cutting_a_damaged_file_as_its_error_says_helps(folder: Path) -> None:
-    made.fill(folder)
-    path = folder / names.SAMPLES
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join([*lines[:7], "damage\n", *lines[8:]]), encoding="utf-8")
-    with pytest.raises(FolderError, match=r"line 8: .* cut the file before this line"):
-        _ = Run(folder).samples
-    path.write_text("".join(lines[:7]), encoding="utf-8")
-    mend(folder)
-    assert read_state(Run(folder)).groups["by-size"][0].blocks == 1
 
 
 def _set(**fields: Any) -> Callable[[dict[str, Any]], None]:

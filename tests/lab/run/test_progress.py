@@ -17,11 +17,6 @@ class Clock:
         return self.now_s
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def begin(progress: Progress) -> None:
     groups = [GroupState(0, (0, 1), 1), GroupState(1, (0, 1), 3)]
     progress.plan(State({"by-size": groups}, {}, frozenset(), is_wrong=False), 80.0)
@@ -29,8 +24,9 @@ def begin(progress: Progress) -> None:
 
 
 def test_a_line_says_what_is_fastest_where_and_how_long_it_still_takes(
-    clock: Clock, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    clock = Clock()
     progress = Progress(made.plan(), clock_s=clock)
     begin(progress)
     progress.prepare({"size_bytes": 128, "device": "cpu"})
