@@ -82,7 +82,7 @@ def disasm(
     A file that does not begin as an ELF file is taken for words of IRAM.
     """
     words = _read(file)
-    with _named(file):
+    with _error_prefix(file):
         is_elf = _is_elf(words)
         echo((DpuProgram.read_elf(words).disassemble() if is_elf else dpu_disassemble(words))[:-1])
 
@@ -110,12 +110,12 @@ def run(
     or no program, 7 a tasklet faulted or the cycles were used up, 130 interrupted.
     """
     program = _load(file, names or [], tasklets)
-    whose = _system(preset, system, hazard=hazard)
-    dpu = DpuRun(program, whose)
+    target = _system(preset, system, hazard=hazard)
+    dpu = DpuRun(program, target)
     for text in write or ():
-        with _named(f"--write {text}"):
+        with _error_prefix(f"--write {text}"):
             _write(dpu, text)
-    with _named("--read"):
+    with _error_prefix("--read"):
         # What can't be read is reported before the run.
         for symbol in reads or ():
             dpu.read(symbol)
@@ -130,7 +130,7 @@ def run(
         "file": file,
         "ended": ending,
         "origin": "simulated",
-        "system": _system_document(whose),
+        "system": _system_document(target),
         "counters": counters | {"mnemonics": dict(dpu.counters.mnemonics)},
         "fault": fault and {name: getattr(fault, name) for name in FAULT},
         "memory": {symbol: dpu.read(symbol).hex() for symbol in reads or ()},
@@ -240,12 +240,12 @@ def time_kernel(
     processor's kernels. Exit codes: 0 done, 2 wrong usage, 3 there is no memory for it, 4 a DPU
     faulted or made something else, 130 interrupted.
     """
-    whose = _system(preset, system, hazard=hazard)
-    if dpus > whose.dpus:
-        raise ValueError(f"--dpus {dpus}: {whose.name} has {whose.dpus:,}")
+    target = _system(preset, system, hazard=hazard)
+    if dpus > target.dpus:
+        raise ValueError(f"--dpus {dpus}: {target.name} has {target.dpus:,}")
     check_memory(dpus * (COPIES * text_bytes + BYTES_A_DPU))
     asked: Document = {"dpus": dpus, "tasklets": tasklets, "message_bytes": message_bytes}
-    running = DpuKernel(kernel, whose, text_bytes=text_bytes, key_bytes=key_bits // 8, **asked)
+    running = DpuKernel(kernel, target, text_bytes=text_bytes, key_bytes=key_bits // 8, **asked)
     running.launch()
     seconds = _seconds_to_report()
     while (ended := running.ended) < dpus:
@@ -259,7 +259,7 @@ def time_kernel(
     found: Document = {
         "schema": "sealift-dpu-time/1",
         "asked": {"kernel": kernel, "bytes_each": text_bytes, "key_bits": key_bits, **asked},
-        "system": _system_document(whose),
+        "system": _system_document(target),
         "bytes": took.bytes,
         "cycles": took.cycles,
         "instructions": took.instructions,
@@ -299,7 +299,7 @@ def _system(preset: str, file: str | None, *, hazard: bool) -> DpuSystem:
     """The system of a preset or a file."""
     if file is not None and preset != PRESET:
         raise ValueError("--preset and --system both say what the DPUs are; give one")
-    with _named(file or "--preset"):
+    with _error_prefix(file or "--preset"):
         text = file and _read(file).decode(errors="replace")
         system = DpuSystem.named(preset) if text is None else DpuSystem.parse(text)
     return system.with_hazard(on=True) if hazard else system
@@ -318,7 +318,7 @@ def _load(file: str, names: Sequence[tuple[str, int]], tasklets: int | None) -> 
     """The program of a file, assembly or ELF; `tasklets` are one more name for assembly."""
     content = _read(file)
     numbers = [*names, *([(NR_TASKLETS, tasklets)] if tasklets else [])]
-    with _named(file):
+    with _error_prefix(file):
         if _is_elf(content):
             if numbers:
                 raise ValueError(
@@ -370,7 +370,7 @@ def _write(dpu: DpuRun, text: str) -> None:
 
 
 @contextmanager
-def _named(what: str) -> Iterator[None]:
+def _error_prefix(what: str) -> Iterator[None]:
     """Puts a file or an option in front of an error."""
     try:
         yield

@@ -60,7 +60,7 @@ def test_published_figures_stand_beside_a_run(a_run: Make) -> None:
 def test_what_cant_be_compared_says_what_could(a_run: Make) -> None:
     run = a_run({16: (1.0, 2.0)}).path
     for words, said in (
-        ((run, "publisched"), "publisched is not there; name the folder of a run"),
+        ((run, "elsewhere"), "elsewhere is not there; name the folder of a run"),
         ((run, run, "--csv", "--json"), "--csv and --json both want standard output"),
         ((run, run, "--fail-on", "slow"), "'slow' is not one of 'slower'"),
     ):

@@ -62,8 +62,6 @@ def test_what_was_measured_before_a_wrong_result_is_written(
 def test_bad_values_are_refused_by_name() -> None:
     for words, said in (
         ("9", "Invalid value for 'ID'"),
-        ("-n 11", "Invalid value for '-n'"),
-        ("-z soon", "Invalid value for '-z'"),
         ("4", "name it with --region PATH:OFFSET:LENGTH and --i-own-this-region"),
         ("2 --published-method", "experiment 2: --published-method is for the heap"),
         ("0 -i 1", "name it and no other, as in `sealift lab copy 5 -i 1`"),

@@ -76,13 +76,10 @@ def test_counters_memory_hazard_and_clock_are_in_the_json(tmp_path: Path) -> Non
 
 def test_a_number_is_written_as_one_and_bytes_are_marked(tmp_path: Path) -> None:
     file = program(tmp_path, "stop\n.data\nword: .long -1\n")
-    for value, written in (
-        ("0x400", "00040000"),
-        ("-2", "feffffff"),
-        ("hex:00040000", "00040000"),
-    ):
+    written = {"0x400": "00040000", "-2": "feffffff", "hex:00040000": "00040000"}
+    for value, held in written.items():
         ran = found("run", file, "--write", f"word={value}", "--read", "word")
-        assert ran["memory"] == {"word": written}
+        assert ran["memory"] == {"word": held}
 
 
 def test_a_fault_and_a_program_without_an_end_have_a_code_of_their_own(tmp_path: Path) -> None:
@@ -124,7 +121,6 @@ def test_what_is_no_program_is_told_with_line_and_column_or_byte(tmp_path: Path)
         ("run", b"\xff\xfe\xfd", "can't decode byte 0xff in position 0"),
         ("disasm", bytes(12), "at byte 8: 4 bytes are left"),
         ("disasm", bytes(8), f"{elf}: there is no instruction in it"),
-        ("disasm", b"stop\n", "at byte 0: 5 bytes are left"),
     ):
         elf.write_bytes(content)
         assert said in refused("dpu", command, elf)

@@ -114,11 +114,9 @@ def test_samples_and_rows_are_exported_in_the_form_of_the_files_name(
 
 
 def test_exports_that_cant_be_say_what_could(folder: Path, tmp_path: Path) -> None:
-    assert "'samples', 'summary'" in refused("lab", "export", folder, "--what", "sumary")
-    assert "ends in no form" in refused("lab", "export", folder, "-o", tmp_path / "a.xls")
-    assert "no row of this run is a copy" in refused(
-        "lab", "export", folder, "--format", "memcpy_test"
-    )
+    export = ("lab", "export", folder)
+    assert "ends in no form" in refused(*export, "-o", tmp_path / "a.xls")
+    assert "no row of this run is a copy" in refused(*export, "--format", "memcpy_test")
     lost = invoke("lab", "export", folder, "-o", "/proc/a.csv")
     assert lost.exit_code == ExitCode.NOT_WRITTEN
     assert "/proc/a.csv was not written" in lost.stderr
