@@ -154,11 +154,5 @@ def test_a_file_that_can_not_be_used_is_named_with_its_line(
     with pytest.raises(ValueError, match=re.escape(why)):
         registry.load(path)
 
-
-def test_a_path_that_is_no_python_is_refused_with_the_form_of_an_experiment_file(
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(ValueError, match=r"files of one's own end in \.py"):
-        registry.select([str(tmp_path)])
     with pytest.raises(ValueError, match="is no file of Python source; right would be one that"):
         registry.load(tmp_path / "none.py")

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sealift_lab import Arm, Axis, Cell, Context, Experiment, Scope, Skip, WrongResultError
-from sealift_lab.experiments.survey import Entry, Here, survey, this_scope
-from sealift_lab.machine.sensors import real_devices
+from sealift_lab.experiments.survey import Entry, Here, survey
 from sealift_lab.measure.timed import timed
 
 SCOPE = Scope(quick=True, cores=2, devices=("library", "cpu"))
@@ -69,10 +68,3 @@ def test_an_experiment_that_is_not_quick_is_tried_as_in_a_full_run() -> None:
     entries = survey([full, replace(full, cells=lambda _: ())], SCOPE)
     assert entries[0].here is Here.YES
     assert entries[1] == Entry(Here.NO, ("it has no cells for what is here",))
-
-
-def test_the_scope_of_this_machine_has_its_real_devices() -> None:
-    scope = this_scope(quick=False, threads=(1, 2))
-    assert scope.devices == real_devices()
-    assert scope.cores >= 1
-    assert (scope.quick, scope.threads) == (False, (1, 2))

@@ -16,14 +16,14 @@ from sealift_lab.run.folder import Run
 KEPT = Path("results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002")
 
 
-@pytest.fixture(scope="session", name="computed")
-def fixture_computed() -> Callable[[str], Results]:
+@pytest.fixture(scope="session")
+def computed() -> Callable[[str], Results]:
     """By id: the cells of an experiment, computed with seed 1; of 002-Q those of three sizes."""
     return cache(compute)
 
 
-@pytest.fixture(scope="session", name="kept")
-def fixture_kept() -> Mapping[str, Results]:
+@pytest.fixture(scope="session")
+def kept() -> Mapping[str, Results]:
     """By name: the facts of the run of 2026-11-23, which has seed 1."""
     return results(Run(Path(__file__).parents[4] / KEPT))
 

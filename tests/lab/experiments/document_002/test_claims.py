@@ -26,11 +26,8 @@ def test_each_claim_has_a_kind_and_the_model_gives_those_that_it_should(
     results = computed("002-X1")
     published = claims.EXPERIMENT.published(results)
     found = {row["claim_id"]: each for row, each in zip(rows(), published, strict=True)}
-    assert (
-        found.keys()
-        == claims.CLAIMS.keys()
-        == {*[row["claim_id"] for row in table(claims.TABLE)], THREE_OVER_FOUR}
-    )
+    printed = {*[row["claim_id"] for row in table(claims.TABLE)], THREE_OVER_FOUR}
+    assert found.keys() == claims.CLAIMS.keys() == printed
     given, beyond = (
         {name for name, each in found.items() if each.kind is kind}
         for kind in (Kind.GIVEN, Kind.BEYOND)

@@ -103,15 +103,10 @@ def test_a_measured_break_is_a_share_of_what_the_device_has(
     assert not of_model.is_independent
     assert getattr(measured.figure, "value", None) == pytest.approx(share, rel=0.03)
     assert measured.relation is (Relation.REPRODUCED if share == 1 else Relation.DIFFERS)
-
-
-@with_gpu
-def test_a_line_that_was_cut_short_has_no_break() -> None:
-    experiment = BY_ID["003-F8"]
-    here = results(experiment, WITH, facts=FACTS)
+    here = results(BY_ID["003-F8"], WITH, facts=FACTS)
     few = [row for row in here.rows if grid_of(row.cell).blocks <= 16]
-    _, measured = experiment.published(Results(few, here.reports))
-    assert measured.here == Missing("its line over 5 places is too short to tell")
+    _, cut_short = BY_ID["003-F8"].published(Results(few, here.reports))
+    assert cut_short.here == Missing("its line over 5 places is too short to tell")
 
 
 @pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
@@ -158,8 +153,7 @@ def test_cores_threads_and_latency_are_compared_as_in_the_document() -> None:
     assert claims["all of a GPU against all CPU cores"][0].relation is Relation.REPRODUCED
     (latency,) = claims["a CPU core takes less for one message than a GPU"]
     assert latency.relation is Relation.HOLDS
-    assert latency.figure is not None
-    assert round(latency.figure.value) == 50
+    assert round(getattr(latency.figure, "value", 0)) == 50
     alone = Results([row for row in here.rows if row.cell["device"] == "cuda"], here.reports)
     assert {claim.relation for _, claim in compare(every, alone)} == {Relation.UNTESTED}
 
