@@ -41,9 +41,9 @@ import sealift
 from peer_cases import Case, cases
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import finding
+from sealift_lab.experiments.notes import NAMES
 from sealift_lab.judge.judge import results
 from sealift_lab.machine.facts import describe
-from sealift_lab.experiments.notes import NAMES
 from sealift_lab.measure.storage import (
     Journal,
     NotWrittenError,
@@ -93,7 +93,8 @@ def main() -> int:
 
 def message_lines(workload: Workload) -> Iterator[str]:
     """The lines that the command reads: those that are alike and follow each other are one."""
-    every = zip(*workload.columns().values(), strict=True)
+    columns = workload.columns()
+    every = zip(*(columns[name] for name in LINE), strict=True)
     for (operation, *lengths), alike in groupby(every):
         word = Operation(operation).name.lower()
         yield " ".join(map(str, (word, *lengths, sum(1 for _ in alike))))
@@ -280,6 +281,7 @@ def _arguments() -> argparse.Namespace:
 
 
 NAME, PEER, ARM = "peers", "peer", "implementation"
+LINE = ("operation", "key_len", "nonce_len", "aad_len", "text_len", "tag_len")
 OWN_ARMS = {"engine": "Engine::run", "kernels": "kernels", "ports": "instructions alone"}
 AXES = {
     "kind": "kind",

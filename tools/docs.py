@@ -140,7 +140,6 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "picture": ("lab", peers.speed_picture_line("")),
         "table": run_block(
             "lab",
-            runs.rows_of("aes-gcm-by-threads", threads=1),
             runs.rows_of(runs.BY_SIZE, keys="sessions:1024", threads=1),
         ),
         "loop-against-batch": run_block("python-loop", runs.rows_of("python-loop")),
@@ -235,7 +234,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
             ),
         ),
         "ceiling": run_block(
-            "lab-004-copies", grid("memory-ceiling", "kernel", "GB/s", "size_bytes threads")
+            "lab-004-copies", grid("memory-ceiling", "kernel", "GB/s", "threads", size_bytes=2**24)
         ),
         "frames": run_block(
             "lab-004-frames",

@@ -38,14 +38,14 @@ def error_rates(sources: Sequence[Source]) -> str:
     rows = [
         [
             each["what"],
-            str(each["comparisons"]),
             *("" if each[name] is None else format_percent(each[name]) for name in RATES),
             f"{each['blocks']:.0f}",
         ]
         for each in document["rates"]
     ]
-    head = ["how", "comparisons of each", *RATES.values(), "blocks"]
-    return f"{text_table(head, rows)}\n\n{sources[-1].origin}."
+    head = ["how", *RATES.values(), "blocks"]
+    many = max(each["comparisons"] for each in document["rates"])
+    return f"{text_table(head, rows)}\n\n{many} comparisons of each; {sources[-1].origin}."
 
 
 def dudect(sources: Sequence[Source]) -> str:
@@ -142,7 +142,8 @@ def cores(sources: Sequence[Source]) -> str:
     lines = _lines(sources[-1].path)
     gains = [line for line in lines if line["what"] in (EVERY_CORE, COPY)]
     by_place = {(_batch_bytes(line), line["memory"], _form(line)): line for line in gains}
-    places = sorted(dict.fromkeys(place[:2] for place in by_place), key=lambda place: place[0])
+    shown = dict.fromkeys(place[:2] for place in by_place if place[0] in BATCH_BYTES)
+    places = sorted(shown, key=lambda place: place[0])
     rows = [
         [format_bytes(size), memory, *(_gain(by_place.get((size, memory, each))) for each in FORMS)]
         for size, memory in places
@@ -270,6 +271,7 @@ OTHERS_SHEET: Mapping[str, Show] = {
     "keys": lambda line: f"{int(line['keys']):,}",
     "found": lambda line: f"{format_estimate(_estimate(line))} {line['unit']}",
 }
+BATCH_BYTES = {1 << at for at in (16, 18, 20, 21, 24, 28)}
 FORMS = {
     "128": "messages of 128 B",
     "1420": "of 1,420 B",

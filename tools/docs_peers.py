@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
-import polars as pl
-
 from docs_runs import Findings, Source, caption, load, text_table
 from sealift_lab.claim.answer import machine_text
 from sealift_lab.claim.words import estimate_text, name_of
@@ -31,11 +29,11 @@ def speed(sources: Sequence[Source]) -> str:
     ]
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
-        f"{text_table(['AES-128, sealed', *(name_of(each, names) for each in keys)], rows)}\n\n"
-        f"`Engine::run` on one core, times as fast as the fastest of {many} other libraries. Bold: "
-        "that library is faster; ≈: no difference shown; blank: not measured. "
-        "[All cases](docs/performance.md); "
-        f"{_short_conditions(found)}."
+        f"Speed of `Engine::run` over that of the fastest of {many} other libraries, many messages "
+        "a call, one core, AES-128. **Bold**: the library's over Sealift's; ≈: no difference "
+        "shown; blank: not measured.\n\n"
+        f"{text_table(['message', *(name_of(each, names) for each in keys)], rows)}\n\n"
+        f"{_short_conditions(found)}; [all cases](docs/performance.md)."
     )
 
 
@@ -66,8 +64,9 @@ def loop_sentence(sources: Sequence[Source]) -> str:
         raise ValueError(f"{slow[0]} was not shown to be faster than {PYCA_LOOP}")
     lists, columns = (estimate_text(rows[name].ratio) for name in BATCHES)
     return (
-        f"{lists} times as fast; with numpy arrays instead of lists {columns}. (16,384 messages of "
-        f"128 B, 1,024 keys, one core; {_short_conditions(found)}.)"
+        f"The call is {lists} times as fast as the loop, with numpy arrays instead of lists "
+        f"{columns}. (16,384 messages of 128 B, 1,024 keys, one core; "
+        f"{_short_conditions(found)}.)"
     )
 
 
@@ -78,8 +77,8 @@ def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
         found = load(sources[-1].path)
         return (
             f"![Payload speed by message size]({folder}speed-by-size.svg)\n\n"
-            f"*MB/s of text by message size. AES-128-GCM, sealed, 1,024 keys, 1,024 messages a "
-            f"call, one thread; {_short_conditions(found)}.*"
+            f"*MB/s of text by message size: AES-128-GCM, 1,024 keys, 1,024 messages a call, one "
+            f"thread; {_short_conditions(found)}.*"
         )
 
     return block
@@ -91,16 +90,15 @@ def _peers(source: Source) -> str:
         [each.spec, each.detail or f"absent: {each.reason}", each.summary]
         for each in found.run.machine.devices
     ]
-    cycles = _cycles(found)
-    head = ["work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, cycles a message"]
-    head += ["kernels, % of peak", "best other library, GB/s", "`Engine::run`, times as fast"]
-    rows = [_case(found, each, cycles) for each in contests(found)]
+    head = ["work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, % of peak"]
+    head += ["best other library, GB/s", "`Engine::run`, times as fast"]
+    rows = [_case(found, each) for each in contests(found)]
     verdicts = [best.verdict for _, best in contests(found)]
     even = len(verdicts) - verdicts.count(Verdict.FASTER) - verdicts.count(Verdict.SLOWER)
     parts = [
         f"### {machine_text(found.run.machine)}\n\nAnother library is ahead in "
-        f"{verdicts.count(Verdict.FASTER)} of {len(verdicts)} cases, and in {even} more nobody is "
-        "shown to be.",
+        f"{verdicts.count(Verdict.FASTER)} of {len(verdicts)} cases (bold), and in {even} more (≈) "
+        "nobody is shown to be.",
         text_table(["library", "version", "released"], libraries, texts=3),
         text_table(head, rows),
         caption(found, source.link),
@@ -110,39 +108,32 @@ def _peers(source: Source) -> str:
     return "\n\n".join(parts)
 
 
-def _case(found: Findings, contest: Contest, cycles: Mapping[tuple[int, int], float]) -> list[str]:
+def _case(found: Findings, contest: Contest) -> list[str]:
     arms, best = contest
     kernels, ports = arms.get(KERNELS), arms.get(PORTS)
     share = times(found.run, kernels, ports).value if kernels and ports else None
-    clock = kernels and cycles.get((kernels.group, kernels.arm))
     assert best.ratio, "the engine is the reference"
-    assert best.verdict, "a library is no reference"
-    standing = f"{format_estimate(best.ratio.inverse())}, {ENGINE_IS[best.verdict]}"
+    standing = format_estimate(best.ratio.inverse())
+    if best.verdict is not Verdict.SLOWER:
+        standing = f"**{standing}**" if best.verdict is Verdict.FASTER else f"{standing}\u202f≈"
     return [
         str(best.work["work"]),
         _gb_per_s(arms[ENGINE]),
         _gb_per_s(kernels),
-        format_number(clock) if clock else "",
         f"{100 * share:.0f} %" if share else "",
         f"{_gb_per_s(best)} ({name_of(best.subject, found.plans[PEERS].names)})",
-        f"**{standing}**" if best.verdict is Verdict.FASTER else standing,
+        standing,
     ]
-
-
-def _cycles(found: Findings) -> Mapping[tuple[int, int], float]:
-    """Cycles a message of each arm, by the clock beside each sample: the median."""
-    cycles = pl.col("ns") / pl.col("operations") * pl.col("clock_ghz")
-    rows = found.run.samples.drop_nulls("clock_ghz").group_by("group", "arm").agg(cycles.median())
-    return {(group, arm): value for group, arm, value in rows.iter_rows()}
 
 
 def _standing(best: Row | None, names: Mapping[str, str]) -> str:
     """How many times as fast as the fastest library the engine is, and whether that was shown."""
     if best is None or best.ratio is None:
         return ""
-    figure = format_number(best.ratio.inverse().value)
     if best.verdict is Verdict.FASTER:
-        return f"**{figure} {name_of(best.subject, names).partition(' ')[0]}**"
+        name = name_of(best.subject, names).partition(" ")[0]
+        return f"**{name} {format_number(best.ratio.value)}**"
+    figure = format_number(best.ratio.inverse().value)
     return figure if best.verdict is Verdict.SLOWER else f"{figure}\u202f≈"
 
 
@@ -165,13 +156,6 @@ def _short_conditions(found: Findings) -> str:
 PEERS = "peers"
 ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
 SEALED = "sealed"
-SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "1 MiB", "128 B, 1 in a call")
-# By the verdict on the library.
-ENGINE_IS = {
-    Verdict.FASTER: "slower",
-    Verdict.SLOWER: "faster",
-    Verdict.SAME: "the same",
-    Verdict.INCONCLUSIVE: "not settled",
-}
+SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")
 LOOP, PYCA_LOOP = "python-loop", "pyca loop, kept AESGCM"
 BATCHES = ("seal_batch, lists", "seal_batch, columns")

@@ -1,6 +1,7 @@
 """`sealift lab certify`: how often verdicts are wrong, where the truth is known."""
 
 import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -16,7 +17,7 @@ from sealift_lab.judge.judge import results
 from sealift_lab.judge.trial import WORKS, measure_trial
 from sealift_lab.model.results import Estimate
 from sealift_lab.model.run import SAMPLES
-from sealift_lab.model.units import format_estimate
+from sealift_lab.model.units import format_duration, format_estimate
 from sealift_lab.run.folder import Run
 
 Document = dict[str, Sequence[Any]]
@@ -87,8 +88,11 @@ def _replayed(folder: Path, comparisons: int) -> Document:
 
 
 def _live(comparisons: int) -> Document:
+    begin, total = time.monotonic(), 2 * comparisons
+
     def progress(done: int) -> None:
-        eprint(f"{done:,} of {2 * comparisons:,} comparisons of equal code, and of slower code")
+        left = format_duration((time.monotonic() - begin) / done * (total - done))
+        eprint(f"{done:,} of {total:,} comparisons of equal code, and of slower code; {left} left")
 
     rates, plants = measure(measure_trial, [*WORKS], comparisons, progress)
     for plant in plants:

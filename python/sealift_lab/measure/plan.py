@@ -47,6 +47,8 @@ def make_plan(
     for name, value in (("processes", processes), ("blocks", blocks)):
         if value < 1:
             raise ValueError(f"{value} {name}; right would be 1 or more")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed {seed}; right would be 0 to 2^64 - 1")
     names = [experiment.name for experiment, _ in chosen]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"the experiment {min(twice)!r} is named twice")
