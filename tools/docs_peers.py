@@ -29,17 +29,18 @@ def speed(sources: Sequence[Source]) -> str:
     ]
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
-        f"Speed of `Engine::run` over that of the fastest of {many} other libraries, many messages "
-        "a call, one core, AES-128. **Bold**: the library's over Sealift's; ≈: no difference "
-        "shown; blank: not measured.\n\n"
+        f"Speed of `Engine::run` over that of the fastest of {many} other libraries, batched but "
+        "for the last row, one core, AES-128. **Bold**: that library is faster, and by how much; "
+        "≈: no difference shown; blank: not measured.\n\n"
         f"{text_table(['message', *(name_of(each, names) for each in keys)], rows)}\n\n"
-        f"{_short_conditions(found)}; [all cases](docs/performance.md)."
+        f"{_short_conditions(found)}; [all cases and machines](docs/performance.md)."
     )
 
 
 def peers(sources: Sequence[Source]) -> str:
-    """Every case of each machine, and the libraries that it was compared with."""
-    return "\n\n".join(map(_peers, sources))
+    """Every case of the newest run and its libraries; of other machines' runs who is ahead."""
+    others = (f"{_ahead(load(each.path))} [All rows]({each.link})." for each in sources[:-1])
+    return "\n\n".join([_peers(sources[-1]), *others])
 
 
 def contests(found: Findings) -> list[Contest]:
@@ -64,9 +65,8 @@ def loop_sentence(sources: Sequence[Source]) -> str:
         raise ValueError(f"{slow[0]} was not shown to be faster than {PYCA_LOOP}")
     lists, columns = (estimate_text(rows[name].ratio) for name in BATCHES)
     return (
-        f"The call is {lists} times as fast as the loop, with numpy arrays instead of lists "
-        f"{columns}. (16,384 messages of 128 B, 1,024 keys, one core; "
-        f"{_short_conditions(found)}.)"
+        f"Times as fast as the loop, with 95 % intervals: with lists {lists}, with numpy arrays "
+        f"{columns}. (16,384 messages of 128 B, 1,024 keys, one core; {_short_conditions(found)}.)"
     )
 
 
@@ -93,12 +93,8 @@ def _peers(source: Source) -> str:
     head = ["work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, % of peak"]
     head += ["best other library, GB/s", "`Engine::run`, times as fast"]
     rows = [_case(found, each) for each in contests(found)]
-    verdicts = [best.verdict for _, best in contests(found)]
-    even = len(verdicts) - verdicts.count(Verdict.FASTER) - verdicts.count(Verdict.SLOWER)
     parts = [
-        f"### {machine_text(found.run.machine)}\n\nAnother library is ahead in "
-        f"{verdicts.count(Verdict.FASTER)} of {len(verdicts)} cases (bold), and in {even} more (≈) "
-        "nobody is shown to be.",
+        _ahead(found),
         text_table(["library", "version", "released"], libraries, texts=3),
         text_table(head, rows),
         caption(found, source.link),
@@ -106,6 +102,16 @@ def _peers(source: Source) -> str:
     if note := next(map(caveat, found.results[PEERS].rows), ""):
         parts.append(f"Each ratio is {note}.")
     return "\n\n".join(parts)
+
+
+def _ahead(found: Findings) -> str:
+    verdicts = [best.verdict for _, best in contests(found)]
+    even = len(verdicts) - verdicts.count(Verdict.FASTER) - verdicts.count(Verdict.SLOWER)
+    return (
+        f"{machine_text(found.run.machine)}: another library is ahead in "
+        f"{verdicts.count(Verdict.FASTER)} of {len(verdicts)} cases, and in {even} more nobody is "
+        "shown to be."
+    )
 
 
 def _case(found: Findings, contest: Contest) -> list[str]:

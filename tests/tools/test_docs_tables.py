@@ -201,7 +201,7 @@ def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Pat
     assert float(ahead) == pytest.approx(3.0, rel=0.01)
     assert "the fastest of 2 other libraries" in speed
     table = docs_peers.peers(sources)
-    assert "ahead in 1 of 3 cases (bold), and in 1 more" in table
+    assert "ahead in 1 of 3 cases, and in 1 more" in table
     assert "**0.80" in table
     assert "| 50 % |" in table
 
