@@ -1,7 +1,7 @@
 //! One batch on the cores and on another device at the same time.
 
 use crate::Report;
-use crate::cores::Stop;
+use crate::cores::{RunError, Stop};
 use crate::parts::both;
 use crate::run::{Arrival, DecidedHere, Failure};
 use crate::scheduler::{Beside, Decision};
@@ -52,11 +52,46 @@ impl Shared {
             };
             Some((here, waiting.join().unwrap_or_else(panicked)))
         })?;
-        // Only where both have results do these count.
-        let both_worked = here.and_then(|here| Ok([here, there?]));
-        Some(both_worked.map(|both_worked| {
+        Some(both_worked(here, there).map(|both_worked| {
             let [here, there] = both_worked.map(|worked| self.record_worked(&worked, at));
             both(here, there)
         }))
+    }
+}
+
+/// Only where both have results do these count. A device that failed counts before a stop, so that what it left is wiped.
+fn both_worked<T>(here: Result<T, Failure>, there: Result<T, Failure>) -> Result<[T; 2], Failure> {
+    match (here, there) {
+        (Ok(here), Ok(there)) => Ok([here, there]),
+        (Err(Failure { error: RunError::Stopped, .. }) | Ok(_), Err(failure))
+        | (Err(failure), _) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::both_worked;
+    use crate::DeviceId;
+    use crate::cores::RunError;
+    use crate::run::Failure;
+    use sealift_core::DeviceError;
+
+    #[test]
+    fn a_device_that_failed_counts_before_a_stop() {
+        let stopped = || Err(Failure { device: DeviceId(0), error: RunError::Stopped });
+        let failed = || {
+            let reason = "it broke".to_owned();
+            let error = DeviceError::Failed { device: "far".to_owned(), reason };
+            Err(Failure { device: DeviceId(1), error: error.into() })
+        };
+        for (here, there) in [(stopped(), failed()), (failed(), stopped()), (Ok(()), failed())] {
+            assert!(matches!(
+                both_worked(here, there),
+                Err(Failure { error: RunError::Device(_), .. })
+            ));
+        }
+        let here_only = both_worked(stopped(), Ok(()));
+        assert!(matches!(here_only, Err(Failure { error: RunError::Stopped, .. })));
+        assert!(both_worked(Ok(1), Ok(2)).is_ok_and(|both| both == [1, 2]));
     }
 }
