@@ -17,9 +17,9 @@ from statistics import median
 
 from sealift_lab.claim.words import conditions, estimate_text
 from sealift_lab.experiments.document_004.comparisons import share_of_ceiling
-from sealift_lab.judge.judge import results, times
+from sealift_lab.judge.rows import results, times
 from sealift_lab.model.results import Estimate, Results
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ from sealift_lab import Context, Skip, Value, WrongResultError
 from sealift_lab.experiments.document_004.frames import PING_PONG, STREAM, WAYS
 from sealift_lab.machine.facts import describe
 from sealift_lab.measure.native import native
-from sealift_lab.measure.storage import NotWrittenError, write_json
+from sealift_lab.measure.write_folder import NotWrittenError, write_json
 
 
 def main() -> int:

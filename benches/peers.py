@@ -42,9 +42,9 @@ from peer_cases import Case, cases
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import finding
 from sealift_lab.experiments.notes import NAMES
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.machine.facts import describe
-from sealift_lab.measure.storage import (
+from sealift_lab.measure.write_folder import (
     Journal,
     NotWrittenError,
     create,
@@ -65,7 +65,7 @@ from sealift_lab.model.run import (
     Surroundings,
 )
 from sealift_lab.model.workload import Keys, Operation, Workload
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def main() -> int:

@@ -6,8 +6,8 @@ from itertools import groupby
 from docs_runs import Findings, Source, caption, load, text_table
 from sealift_lab.claim.answer import machine_text
 from sealift_lab.claim.words import estimate_text, name_of
-from sealift_lab.judge.intervals import caveat
-from sealift_lab.judge.judge import times
+from sealift_lab.judge.rows import times
+from sealift_lab.judge.verdicts import caveat
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Row, Verdict
 from sealift_lab.model.units import format_bytes, format_estimate, format_number

@@ -10,13 +10,13 @@ from sealift_lab.claim.declared import plans, published
 from sealift_lab.claim.published import fact
 from sealift_lab.claim.words import axis_title, tick_text, value_text
 from sealift_lab.experiments import registry
-from sealift_lab.judge.judge import results, times
+from sealift_lab.judge.rows import results, times
 from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Chart
 from sealift_lab.model.results import ArmReport, Estimate, Origin, Results, Row, Verdict
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_bytes, format_estimate, format_number
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.charts import picture
 from sealift_lab.show.tables import (
     Table,

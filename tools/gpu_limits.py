@@ -27,9 +27,9 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     message_limit,
     rounds,
 )
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Results, Row
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def main() -> None:

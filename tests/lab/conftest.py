@@ -21,7 +21,7 @@ from sealift_lab.model.run import (
     SampleLine,
     Surroundings,
 )
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 NAME = "made-up"
 SIZES = (16, 1024, 16384)

@@ -14,7 +14,7 @@ import docs
 import docs_files
 import docs_peers
 from docs_runs import Column, Source, grid, run_block
-from sealift_lab.measure.storage import create, write_ending
+from sealift_lab.measure.write_folder import create, write_ending
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.results import Origin

@@ -7,10 +7,10 @@ import pytest
 
 import peers
 from peer_cases import cases
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Verdict
 from sealift_lab.model.workload import Operation
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 ROOT = Path(__file__).parents[2]
 

@@ -23,16 +23,16 @@ from sealift_lab.claim.answer import answer as answer_of_run
 from sealift_lab.claim.claims import rate
 from sealift_lab.claim.declared import declared
 from sealift_lab.claim.words import conditions, name_of
-from sealift_lab.judge.intervals import Comparison
-from sealift_lab.judge.judge import compare_rows
 from sealift_lab.judge.lines import BreakEven, break_even
+from sealift_lab.judge.rows import compare_rows
+from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.measure.crypto import lengths_in
 from sealift_lab.model.arm import Cell, fits
 from sealift_lab.model.results import Claim, Ledger, Relation, Results, Verdict
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_ns, format_number, scale_of
 from sealift_lab.model.workload import Lengths
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sealift_lab.advise.load import Candidate, Device
 from sealift_lab.claim.answer import Answer
 from sealift_lab.judge.lines import stretches
 from sealift_lab.model.results import Estimate, Origin, Results
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import rows_frame
 
 Record = dict[str, object]

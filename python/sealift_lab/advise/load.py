@@ -15,8 +15,8 @@ from functools import lru_cache
 from itertools import accumulate
 
 from sealift_lab._lab import Card
-from sealift_lab.judge.intervals import Comparison
 from sealift_lab.judge.lines import BatchTime, CostLine, fit
+from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.model.results import Estimate, Origin, Row, Verdict
 from sealift_lab.model.workload import Lengths
 

@@ -12,7 +12,7 @@ from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import Plan, PlannedExperiment
 from sealift_lab.model.workload import KeyRegime, Keys, Lengths, Mix
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def own_messages(

@@ -12,12 +12,12 @@ from sealift_lab.claim.claims import RELATIONS, absent_devices, experiment_claim
 from sealift_lab.claim.declared import plans, published
 from sealift_lab.claim.published import Outcome, outcome
 from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
-from sealift_lab.judge.judge import gauge
+from sealift_lab.judge.rows import gauge
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, format_percent
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 @dataclass(frozen=True)

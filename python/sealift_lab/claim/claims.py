@@ -7,12 +7,12 @@ from itertools import groupby
 from sealift_lab.claim.declared import plans
 from sealift_lab.claim.published import Pair, count
 from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
-from sealift_lab.judge.judge import Change, changes
+from sealift_lab.judge.rows import Change, changes
 from sealift_lab.model.arm import Value
 from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row, Verdict
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, rate_unit, scale_of
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def experiment_claims(planned: PlannedExperiment, results: Results) -> list[Claim]:

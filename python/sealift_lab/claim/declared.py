@@ -12,12 +12,12 @@ import msgspec
 
 from sealift_lab.claim.published import Pair, compare_published
 from sealift_lab.experiments import registry
-from sealift_lab.judge.judge import times
+from sealift_lab.judge.rows import times
 from sealift_lab.model.experiment import Experiment, Line
 from sealift_lab.model.published import Missing, Published
 from sealift_lab.model.results import Claim, Results
 from sealift_lab.model.run import PUBLISHED, PlannedExperiment
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def published(

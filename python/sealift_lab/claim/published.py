@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from sealift_lab.judge.intervals import MARGIN, verdict
+from sealift_lab.judge.verdicts import MARGIN, verdict
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.published import (
     Fact,

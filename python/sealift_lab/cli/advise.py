@@ -33,7 +33,7 @@ from sealift_lab.cli.parse import count, examples
 from sealift_lab.cli.show import write_report
 from sealift_lab.experiments.document_003.messages import logged, stated
 from sealift_lab.experiments.survey import this_scope
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.measure.crypto import REGIMES, SIZES, Work, sized
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.model.arm import fits
@@ -41,7 +41,7 @@ from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import PAGE
 from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, Lengths, Mix
 from sealift_lab.run import session
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.run.schedule import estimate_s
 from sealift_lab.show.export import encode, rows_frame
 

@@ -13,15 +13,16 @@ from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.judge.certify import PAIRS, Plant, agreement, certify_commands, pools, replay
 from sealift_lab.judge.certify import certify as measure
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.judge.trial import WORKS, measure_trial
 from sealift_lab.model.results import Estimate
 from sealift_lab.model.run import SAMPLES
 from sealift_lab.model.units import format_duration, format_estimate
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 Document = dict[str, Sequence[Any]]
 """The JSON: tables by name, each a sequence of rows."""
+COMPARISONS = parse.count(1, 100_000, "number of comparisons")
 
 
 def certify(
@@ -29,9 +30,7 @@ def certify(
     again: Annotated[Path | None, argument("certify", "[RUN]", parse.folder)] = None,
     live: Annotated[bool, option("certify", "--live")] = False,
     commands: Annotated[list[str] | None, option("certify", "--command", "COMMAND")] = None,
-    comparisons: Annotated[
-        int | None, option("certify", "--comparisons", "N", min=1, max=100_000)
-    ] = None,
+    comparisons: Annotated[int | None, option("certify", "--comparisons", "N", COMPARISONS)] = None,
     as_json: output.Json = False,
 ) -> None:
     """Count how often verdicts are wrong, on comparisons whose truth is known.

@@ -13,9 +13,9 @@ from sealift_lab.cli import output, parse
 from sealift_lab.cli.output import Record
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.experiments.registry import all_experiments
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Ledger, Relation
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import ends, rounded
 from sealift_lab.show.tables import Table, changes_table, published_table
 from sealift_lab.show.terminal import table_text

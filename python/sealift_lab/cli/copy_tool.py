@@ -22,7 +22,7 @@ from sealift_lab.experiments.document_004.tool import (
     format_file,
     run_tool,
 )
-from sealift_lab.measure.storage import write_file
+from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.units import format_measure
 
 
@@ -40,16 +40,18 @@ def _csv_file(text: str) -> Path:
 
 
 _option = partial(parse.option, "copy")
+RUNS = parse.count(1, 1_000_000, "number of samples")
+THREADS = parse.count(0, parse.THREADS_MAX, "number of threads")
 
 
 def copy(
     ids: Annotated[list[int] | None, parse.argument("copy", "ID", min=0, max=5)] = None,
     init: Annotated[int, _option("-i", "[0|1]", min=0, max=1)] = 0,
-    lengths: Annotated[int, _option("-n", "N", min=1, max=10)] = 9,
+    lengths: Annotated[int, _option("-n", "N", parse.count(1, 10, "number of lengths"))] = 9,
     value: Annotated[int, _option("-o", "VALUE", min=0, max=255)] = 0,
-    runs: Annotated[int | None, _option("-r", "RUNS", min=1, max=1_000_000)] = None,
-    threads: Annotated[int, _option("-t", "THREADS", min=0, max=parse.THREADS_MAX)] = 0,
-    pause_s: Annotated[float, _option("-z", "SECONDS", min=0)] = 0.0,
+    runs: Annotated[int | None, _option("-r", "RUNS", RUNS)] = None,
+    threads: Annotated[int, _option("-t", "THREADS", THREADS)] = 0,
+    pause_s: Annotated[float, _option("-z", "TIME", parse.pause)] = 0.0,
     region: Annotated[parse.Region | None, _option("--region", REGION, parse.region)] = None,
     owned: Annotated[bool, parse.option("run", "--i-own-this-region")] = False,
     csv: Annotated[Path | None, _option("--csv", "FILE", _csv_file)] = None,

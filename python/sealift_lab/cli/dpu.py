@@ -16,7 +16,7 @@ from sealift_lab._lab import DpuKernel, DpuProgram, DpuRun, DpuSystem, dpu_disas
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, count, examples, option
 from sealift_lab.machine.facts import check_memory
-from sealift_lab.measure.storage import write_file
+from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.units import format_measure, format_percent
 
 Document = dict[str, Any]

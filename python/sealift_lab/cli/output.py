@@ -13,14 +13,14 @@ from sealift.cli.output import CODES, ESCAPES, echo, fail
 from sealift.exit_code import ExitCode
 from sealift_lab import _lab
 from sealift_lab.cli.parse import argument, folder, option
-from sealift_lab.measure.storage import NotWrittenError
+from sealift_lab.measure.write_folder import NotWrittenError
 from sealift_lab.model.arm import Skip, Value, WrongResultError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from sealift_lab.claim.answer import Answer
-    from sealift_lab.run.folder import Run
+    from sealift_lab.run.read_folder import Run
 
 Folder = Annotated[Path, argument("shared", "RUN", folder)]
 Json = Annotated[bool, option("shared", "--json")]
@@ -38,7 +38,7 @@ def form(*, as_csv: bool, as_json: bool) -> str:
 
 def open_run(path: Path) -> "Run":
     """The run of a folder; its plan is read, a `FolderError` where there is none."""
-    from sealift_lab.run.folder import Run
+    from sealift_lab.run.read_folder import Run
 
     run = Run(path)
     _ = run.plan

@@ -155,6 +155,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 TEN_YEARS_S = 10 * 365 * 86_400
 seconds = number("time; write seconds, as in 90, or 3m, or 1h", 1e-9, TEN_YEARS_S, "s", 10**9)
+pause = number("time of up to a day; write seconds, as in 2, or 500ms", 0, 86_400, "s", 10**9)
 latency_ns = number("time; write microseconds, as in 500, or 2ms", 1, TEN_YEARS_S * 10**9, "us")
 rate = number("number of messages a second; write one, as in 40000, 40k or 1.5M", 0.01, 1e12)
 price = number("price above 0; write a number, as in 500", 1e-9, 1e12)

@@ -14,10 +14,10 @@ from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
-from sealift_lab.judge.judge import results
-from sealift_lab.measure.storage import write_file
+from sealift_lab.judge.rows import results
+from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.results import Origin
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import rows_frame
 
 

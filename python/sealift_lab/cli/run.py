@@ -19,13 +19,13 @@ from sealift_lab.cli.parse import argument, option
 from sealift_lab.cli.show import write_report
 from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.run import PAGE
 from sealift_lab.run import session
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.run.schedule import estimate_s
 from sealift_lab.show.export import rows_frame
 

@@ -16,12 +16,12 @@ from sealift_lab.claim.declared import encode_declared, plans, published
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import option
 from sealift_lab.experiments.document_004.tool import format_file, lines_of
-from sealift_lab.judge.judge import results
-from sealift_lab.measure.storage import write_file
+from sealift_lab.judge.rows import results
+from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.results import Results
 from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY, PlannedExperiment
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 from sealift_lab.show.tables import experiment_table
 from sealift_lab.show.terminal import findings_text, table_text

@@ -28,7 +28,7 @@ class ArmBlocks:
             both samples together, or the clean one.
         is_clean: Whether nothing disturbed it in that block.
         clean_share: Share of its samples that nothing disturbed, 0..1.
-        payload_bytes: Mean of an operation.
+        payload_bytes: Mean payload of an operation; 0 where there is none.
     """
 
     log_ns: Vector

@@ -18,9 +18,10 @@ import numpy as np
 import polars as pl
 
 from sealift_lab.judge.blocks import groups_of
-from sealift_lab.judge.intervals import SURE, Pool, Vector, is_narrow, verdict
-from sealift_lab.judge.judge import is_done
+from sealift_lab.judge.intervals import SURE, Pool, Vector
+from sealift_lab.judge.rows import is_done
 from sealift_lab.judge.trial import SLOWER, Trial
+from sealift_lab.judge.verdicts import is_narrow, verdict
 from sealift_lab.measure.plan import BLOCKS, PROCESSES
 from sealift_lab.model.results import Estimate, Results, Verdict
 

@@ -7,7 +7,8 @@ from itertools import groupby, pairwise
 import numpy as np
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
-from sealift_lab.judge.intervals import SHOWN, verdict
+from sealift_lab.judge.intervals import SHOWN
+from sealift_lab.judge.verdicts import verdict
 from sealift_lab.model.results import Estimate, Verdict
 
 

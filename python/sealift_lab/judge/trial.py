@@ -7,6 +7,7 @@ every process that measures; polars is imported by the parent alone.
 
 import json
 import math
+import random
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -70,7 +71,7 @@ def main() -> int:
     """Measures the trial on standard input; returns a key of `ERRORS`, or 0."""
     trial = Trial(**json.load(sys.stdin))
     try:
-        arms = [_arms(work, trial.number) for work in trial.works]
+        arms = [_arms(work, trial) for work in trial.works]
         groups = [GroupTask(each, trial.process * BLOCKS, BLOCKS) for each in arms]
         seed = f"{trial.number}/{trial.process}"
         measure(Task(groups, seconds=math.inf, seconds_max=math.inf, seed=seed), _Writer(trial))
@@ -95,10 +96,13 @@ class _Writer:
         raise WrongResultError(f"arm {arm} of {self.trial.works[group]}: {reason}")
 
 
-def _arms(work: str, seed: int) -> list[Arm]:
+def _arms(work: str, trial: Trial) -> list[Arm]:
     _, _, device = work.rpartition(", ")
     (cell,) = crypto_cells([WORKS[work]], devices=[device])
-    one, equal, slower = (crypto_arm(cell, Context(seed, Path())) for _ in range(3))
+    made = [crypto_arm(cell, Context(trial.number, Path())) for _ in range(3)]
+    # In drawn order, as a measuring process prepares its arms.
+    random.Random(f"{work}/{trial.number}/{trial.process}").shuffle(made)
+    one, equal, slower = made
     return [one, equal, Slowed(slower, SLOWER)]
 
 

@@ -23,7 +23,7 @@ from sealift_lab.machine.sensors import chosen_devices, surroundings
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob
-from sealift_lab.measure.storage import NotWrittenError, create, hold_new, write_ending
+from sealift_lab.measure.write_folder import NotWrittenError, create, hold_new, write_ending
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.run import SAMPLES, Ending, Plan, PlannedExperiment
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from sealift_lab.machine.sensors import Sensors, sampling
 from sealift_lab.measure.process import COMMAND, Again, GroupJob, Job
-from sealift_lab.measure.storage import Journal, NotWrittenError, mend
+from sealift_lab.measure.write_folder import Journal, NotWrittenError, mend
 from sealift_lab.model.run import NOTES, SENSORS, Ending, Plan, PlannedExperiment
 
 Event = Mapping[str, Any]

@@ -9,6 +9,7 @@ import ctypes
 import json
 import math
 import os
+import random
 import signal
 import sys
 import time
@@ -16,13 +17,14 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from sealift_lab._lab import NotMeasurableError
 from sealift_lab.experiments import registry
 from sealift_lab.measure.loop import Block, Ending, GroupTask, Task, measure
-from sealift_lab.measure.storage import NO_ROOM, Journal, NotWrittenError, write_all
+from sealift_lab.measure.write_folder import NO_ROOM, Journal, NotWrittenError, write_all
 from sealift_lab.model.arm import (
     Arm,
     Cell,
@@ -253,7 +255,7 @@ class Bench:
 
     def write_reports(self) -> None:
         """Writes the reports of the arms that are left; called once, however measuring ended."""
-        for at, arm in self.arms.items():
+        for at, arm in sorted(self.arms.items(), key=itemgetter(0)):
             self._report(at, self._facts(arm, at))
         self.arms = {}
 
@@ -270,6 +272,10 @@ class Bench:
 
     def _prepare(self, job: GroupJob) -> None:
         is_timed, places = self.experiment.is_timed, [(job.group, arm) for arm in job.arms]
+        if is_timed:
+            # Memory that is taken first lies elsewhere: always the same arm's, it would be a bias.
+            seed = f"{self.context.seed}/{self.experiment.name}/{self.job.process}/{job.group}"
+            random.Random(seed).shuffle(places)
         for number, at in enumerate(places):
             if is_timed and time.monotonic() > self.job.latest_s:
                 made = [each for each in places if self.arms.pop(each, None)]

@@ -21,7 +21,7 @@ from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
 
 if TYPE_CHECKING:
-    from sealift_lab.run.folder import Run
+    from sealift_lab.run.read_folder import Run
 
 Narrow = Mapping[str, Mapping[int, bool]]
 """By experiment and group whether all intervals are narrow enough."""

@@ -12,18 +12,18 @@ from typing import Any
 from sealift.exit_code import ExitCode
 from sealift_lab import _lab
 from sealift_lab.experiments import registry
-from sealift_lab.judge.judge import narrow, results
+from sealift_lab.judge.rows import narrow, results
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import surroundings
-from sealift_lab.measure import storage
+from sealift_lab.measure import write_folder
 from sealift_lab.measure.parent import Parent
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.process import GroupJob
-from sealift_lab.measure.storage import FolderError, NotWrittenError
+from sealift_lab.measure.write_folder import FolderError, NotWrittenError
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
-from sealift_lab.run.folder import EXAMPLE, Run, name_instead
 from sealift_lab.run.progress import show_progress
+from sealift_lab.run.read_folder import EXAMPLE, Run, name_instead
 from sealift_lab.run.schedule import STRIKES, Pace, Schedule, Step, read_state
 
 AfterTask = Callable[[Path], None]
@@ -54,8 +54,8 @@ def run(
     folder is not new, a NotWrittenError if it takes no files.
     """
     begin_s, path = time.monotonic(), out or default_path(datetime.now(UTC))
-    with storage.hold_new(path) as lock:
-        storage.create(path, plan, surroundings())
+    with write_folder.hold_new(path) as lock:
+        write_folder.create(path, plan, surroundings())
         session = _Session(path, lock, after_task, is_kept=is_kept)
         return session.run(notes, begin_s, plan.budget_s)
 
@@ -70,8 +70,8 @@ def resume(
     begin_s = time.monotonic()
     # What is damaged or no run is refused, and stays as it is.
     read_state(Run(path))
-    with storage.hold(path) as lock:
-        storage.mend(path)
+    with write_folder.hold(path) as lock:
+        write_folder.mend(path)
         notes = _changes(Run(path))
         return _Session(path, lock, after_task).run(notes, begin_s, budget_s or 0.0)
 
@@ -156,7 +156,7 @@ class _Session:
             rest = format_duration(self._schedule.rest_s(self._state))
             self._progress.say(f"the rest takes about {rest}; Ctrl-C keeps what is complete")
         (self._path / ENDING).unlink(missing_ok=True)
-        with self._parent.writing(), storage.reserve(self._path):
+        with self._parent.writing(), write_folder.reserve(self._path):
             for note in notes:
                 self._parent.note(note)
             while not self._parent.is_ending and (step := self._next()):
@@ -171,7 +171,7 @@ class _Session:
         # What is resumed without a budget may be of another day, or of another machine.
         if self._budget_s and ending.ending in ("complete", "time was up"):
             self._tried("costs", lambda: self._finish(run))
-        is_written = self._tried("ending", lambda: storage.write_ending(self._path, ending))
+        is_written = self._tried("ending", lambda: write_folder.write_ending(self._path, ending))
         is_written &= self._tried("page", lambda: self._after_task(self._path))
         return self._done(ending, self._code(ending, is_written=is_written))
 
@@ -179,7 +179,7 @@ class _Session:
         """Says how the run ended, and how to measure the rest."""
         # What was given up here is tried again by a resume.
         rest_s = Schedule(self._plan, self._pace).rest_s(self._state)
-        resume = storage.resume_command(self._path)
+        resume = write_folder.resume_command(self._path)
         say = self._progress.say
         is_measured = any(each.blocks for groups in self._state.groups.values() for each in groups)
         if not self._state.results and is_measured:

@@ -12,12 +12,12 @@ from sealift_lab.claim.claims import absent_devices, experiment_claims, finding
 from sealift_lab.claim.declared import lines, plans, published
 from sealift_lab.claim.published import Pair, count, document_of
 from sealift_lab.claim.words import sentence
-from sealift_lab.judge.judge import gauge
+from sealift_lab.judge.rows import gauge
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.results import Relation, Results
 from sealift_lab.model.run import Fact, PlannedExperiment
 from sealift_lab.model.units import format_number, format_percent
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.charts import draw
 from sealift_lab.show.tables import counts_table, experiment_table, published_table
 

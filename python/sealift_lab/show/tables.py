@@ -15,13 +15,13 @@ from sealift_lab.claim.words import (
     tick_text,
     varied_axes,
 )
-from sealift_lab.judge.judge import Change
+from sealift_lab.judge.rows import Change
 from sealift_lab.model.arm import Value
 from sealift_lab.model.published import Kind, Published
 from sealift_lab.model.results import ArmReport, Claim, Estimate, Ledger, Results
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_measure, format_ns, format_range, rate_unit
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sealift_lab.advise.load import Batch, Device
 from sealift_lab.advise.messages import own_messages
 from sealift_lab.judge.lines import CostLine
 from sealift_lab.measure.plan import make_plan
-from sealift_lab.measure.storage import Journal, create, write_ending
+from sealift_lab.measure.write_folder import Journal, create, write_ending
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.results import Estimate
@@ -26,7 +26,7 @@ from sealift_lab.model.run import (
     Surroundings,
 )
 from sealift_lab.model.workload import SEAL_ONLY, KeyRegime, Keys, Lengths
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 BATCHES = (1, 4, 16, 64, 256, 1_024)
 COSTS = {"library": CostLine(800, 200, 0.1), "cpu": CostLine(600, 30, 0.05)}

@@ -25,8 +25,8 @@ from sealift_lab.advise.load import (
     rank,
     serve,
 )
-from sealift_lab.judge.intervals import Comparison
 from sealift_lab.judge.lines import CostLine
+from sealift_lab.judge.verdicts import Comparison
 from sealift_lab.model.results import Estimate, Origin, Verdict
 from sealift_lab.model.workload import Lengths
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from sealift_lab.claim.answer import answer, claims
 from sealift_lab.claim.claims import compare, finding
 from sealift_lab.claim.words import sentence
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Relation
 from sealift_lab.model.run import ReportLine
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 Make = Callable[..., Run]
 THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}

@@ -8,12 +8,12 @@ import msgspec
 from sealift_lab.claim.answer import answer
 from sealift_lab.claim.declared import declared, encode_declared, lines, published
 from sealift_lab.claim.words import sentence
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.experiment import Axis, Experiment, Line
 from sealift_lab.model.published import Kind, Published, Rate, Times
 from sealift_lab.model.results import Origin, Relation, Results
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.page import page
 
 Make = Callable[..., Run]

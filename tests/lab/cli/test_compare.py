@@ -9,7 +9,7 @@ import pytest
 from tests.lab.cli.commands import invoke, refused
 
 from sealift.exit_code import ExitCode
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 Make = Callable[..., Run]
 KEPT = Path(__file__).parents[3] / "results"
@@ -72,7 +72,7 @@ def test_what_cant_be_compared_says_what_could(a_run: Make) -> None:
 
 def test_a_judge_is_certified_from_stored_runs_and_from_commands(a_run: Make) -> None:
     results = a_run({16: (100.0, 50.0)}, blocks=10).path.parent
-    replayed = invoke("lab", "certify", results, "--comparisons", "4", "--json")
+    replayed = invoke("lab", "certify", results, "--comparisons", ".004k", "--json")
     assert replayed.exit_code == 0, replayed.stderr
     rates = json.loads(replayed.stdout)["rates"]
     assert len(rates) == 12
@@ -86,6 +86,7 @@ def test_a_judge_is_certified_from_stored_runs_and_from_commands(a_run: Make) ->
     two = invoke("lab", "certify", results / "run", again).stdout.splitlines()
     assert [line.split() for line in two][1][:5] == ["made-up", "1", "100.0", "0.0", "0"]
     assert "--command is given twice" in refused("lab", "certify", "--command", "true")
+    assert "'1M' is no number of comparisons" in refused("lab", "certify", "--comparisons", "1M")
     failing = invoke("lab", "certify", "--command", "false", "--command", "true")
     assert failing.exit_code == ExitCode.NOTHING_RAN
     assert "give commands that end with 0" in failing.stderr

@@ -1,5 +1,6 @@
 """`lab copy`, with an ordinary file in the place of a device's memory."""
 
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,14 @@ def test_the_tools_lines_come_with_intervals_and_its_file_with_six_columns(tmp_p
     _, *rows = file.read_text(encoding="utf-8").splitlines()
     assert {row.split(", ")[1] for row in rows} == {"16"}
     assert invoke("lab", "copy", "0", "-n", "1", "-r", "2", "--csv", file).exit_code == 0
+
+
+def test_counts_and_times_take_units() -> None:
+    begin_s = time.monotonic()
+    done = invoke("lab", "copy", "0", "-n", "1", "-r", ".002k", "-t", "0", "-z", "300ms")
+    assert done.exit_code == 0, done.stderr
+    assert "(2 runs, 0 threads: " in done.stdout
+    assert time.monotonic() - begin_s >= 0.3
 
 
 def test_a_region_is_written_and_then_checked_as_it_was_found(tmp_path: Path) -> None:
@@ -62,6 +71,10 @@ def test_what_was_measured_before_a_wrong_result_is_written(
 def test_bad_values_are_refused_by_name() -> None:
     for words, said in (
         ("9", "Invalid value for 'ID'"),
+        ("-n 11", "-n: '11' is no number of lengths; write a whole number from 1 to 10"),
+        ("-r 2M", "-r: '2M' is no number of samples"),
+        ("-t 1.5", "-t: '1.5' is no number of threads"),
+        ("-z inf", "-z: 'inf' is no time of up to a day"),
         ("4", "name it with --region PATH:OFFSET:LENGTH and --i-own-this-region"),
         ("2 --published-method", "experiment 2: --published-method is for the heap"),
         ("0 -i 1", "name it and no other, as in `sealift lab copy 5 -i 1`"),

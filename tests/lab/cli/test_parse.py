@@ -19,6 +19,8 @@ Parser = Callable[[str], object]
     [
         (parse.seconds, "1.5m", 90.0),
         (parse.seconds, "500ms", 0.5),
+        (parse.pause, "0", 0.0),
+        (parse.pause, "500ms", 0.5),
         (parse.latency_ns, "2ms", 2e6),
         (parse.price, "1.5k", 1_500.0),
         (parse.thread_counts, "1,2,2", (1, 2)),
@@ -35,6 +37,8 @@ def test_values_are_parsed(parser: Parser, text: str, value: object) -> None:
     ("parser", "text", "right"),
     [
         (parse.seconds, "soon", "'soon' is no time; write seconds, as in 90"),
+        (parse.pause, "inf", "'inf' is no time of up to a day; write seconds, as in 2, or 500ms"),
+        (parse.pause, "25h", "is no time of up to a day"),
         (parse.price, "0", "is no price above 0"),
         (parse.thread_counts, "1,x", "'x' is no number of threads; write a whole number from 1"),
         (parse.thread_counts, "2000", "from 1 to 1,024"),

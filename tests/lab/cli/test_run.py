@@ -66,6 +66,7 @@ def test_what_goes_wrong_is_told_and_is_the_exit_code(own_file: Path, tmp_path: 
     for who, code, said in (
         ("wrong at once", ExitCode.WRONG_RESULT, "tag 3 is wrong"),
         ("raises always", ExitCode.PART_FAILED, "nothing there"),
+        ("absent", ExitCode.NOTHING_RAN, "nothing could be measured, for the reasons above"),
     ):
         file = experiment_file(own_file.parent, who, name="troubled")
         done = invoke("lab", "run", file, *short, tmp_path / who)

@@ -13,7 +13,7 @@ from tests.lab.cli.commands import invoke, refused
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 ROOT = Path(__file__).parents[3]
 Make = Callable[..., Run]

@@ -11,7 +11,7 @@ from tests.lab.judge.made_up import make_run, make_samples
 
 from sealift_lab.judge.blocks import groups_of
 from sealift_lab.judge.certify import agreement, certify, certify_commands, pools, replay
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.judge.trial import COMMAND, WORKS, Slowed, Trial, measure_trial
 from sealift_lab.measure.plan import BLOCKS
 from sealift_lab.model.arm import Computed, Sample
@@ -117,7 +117,7 @@ def test_a_trial_is_measured_in_a_process_of_its_own_as_blocks_of_a_group_a_work
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("judge.judge", {"scipy.stats", "scipy.optimize"}),
+        ("judge.rows", {"scipy.stats", "scipy.optimize"}),
         (COMMAND[-1].removeprefix("sealift_lab."), {"numpy", "polars", "typer"}),
     ],
 )

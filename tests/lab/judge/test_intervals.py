@@ -7,17 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from sealift_lab.judge import intervals
-from sealift_lab.judge.intervals import (
-    MARGIN,
-    Difference,
-    Pool,
-    Vector,
-    blocks_needed,
-    compare,
-    mean_at,
-    rank,
-    verdict,
-)
+from sealift_lab.judge.intervals import Difference, Pool, Vector, blocks_needed, mean_at, rank
+from sealift_lab.judge.verdicts import MARGIN, compare, verdict
 from sealift_lab.model.results import Verdict
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Row
 from sealift_lab.model.run import PLAN, SUMMARY
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 
 def plain(value: object) -> str:

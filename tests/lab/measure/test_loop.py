@@ -113,6 +113,13 @@ def test_each_block_runs_every_arm_once_and_the_next_one_twice() -> None:
     assert len({tuple(block) for block in blocks[::2]}) > 6
 
 
+def test_the_order_is_fair_to_every_arm() -> None:
+    timed = run("abcd", blocks=400, seconds=400.0)[2].timed()
+    firsts = Counter(timed[::5])
+    assert all(70 < firsts[name] < 130 for name in "abcd")
+    assert set(Counter(timed).values()) == {500}
+
+
 def test_every_sample_follows_a_lead_in_of_the_same_arm_that_is_not_stored() -> None:
     _, stored, world = run("ab", "cde", blocks=8)
     for (name, lead_s), (timed, sample_s) in zip(

@@ -17,7 +17,7 @@ from tests.lab.measure.running import (
 
 from sealift.exit_code import ExitCode
 from sealift_lab.measure.__main__ import main
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 MODULE = "sealift_lab.measure"
 

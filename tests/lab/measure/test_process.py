@@ -20,7 +20,8 @@ def test_a_process_measures_its_blocks_and_reports_each_arm(tmp_path: Path) -> N
     assert failed == ""
     kinds = [event["event"] for event in found]
     assert kinds == ["preparing"] * 2 + ["measuring"] + ["block"] * 4 + ["ending"]
-    assert found[0]["cell"] == {"size_bytes": 16, "who": "first"}
+    prepared = {each["arm"]: each["cell"] for each in found[:2]}
+    assert prepared[0] == {"size_bytes": 16, "who": "first"}
     assert set(found[3]["ns_per_operation"]) == {"0", "1"}
     assert found[-1]["ending"] == "complete"
     assert blocks(run) == {0: [(3, 0), (3, 1), (3, 2), (3, 3)]}
@@ -29,6 +30,12 @@ def test_a_process_measures_its_blocks_and_reports_each_arm(tmp_path: Path) -> N
     facts = {"checked_against": "itself", "samples": 12, "is_fast": "False"}
     assert reports[0]["facts"] == facts
     assert {each["restart"] for each in reports} == {3}
+
+
+def test_arms_are_prepared_in_an_order_that_is_drawn_for_each_process(tmp_path: Path) -> None:
+    run = new_run(tmp_path, "first", "second")
+    first = [events(job(run, 2, process=each))[0][0]["arm"] for each in range(8)]
+    assert set(first) == {0, 1}
 
 
 def test_blocks_go_on_from_the_first_one(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sealift_lab.measure.storage import Journal, create
+from sealift_lab.measure.write_folder import Journal, create
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart
 from sealift_lab.model.run import (

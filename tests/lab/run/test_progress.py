@@ -44,6 +44,18 @@ def test_a_line_says_what_is_fastest_where_and_how_long_it_still_takes(
     ]
 
 
+def test_a_run_goes_on_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    with show_progress(made.plan()) as progress:
+        progress.say("something")
+        begin(progress)
+        progress.show()
+
+
 def test_a_terminal_gets_a_bar_for_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

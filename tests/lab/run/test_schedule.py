@@ -15,7 +15,7 @@ from sealift_lab.model.arm import Sample, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.results import Origin
 from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.run.schedule import (
     PROCESSES_MOST,
     SHORT_S,

@@ -13,11 +13,11 @@ from tests.lab.measure.running import ended, experiment_file, has_begun, wait_un
 from tests.lab.run.driving import begin, children_of, plan, run, said
 
 from sealift.exit_code import ExitCode
-from sealift_lab.measure.storage import RESERVE, FolderError
+from sealift_lab.measure.write_folder import RESERVE, FolderError
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending
 from sealift_lab.run import schedule, session
-from sealift_lab.run.folder import EXAMPLE, Run
+from sealift_lab.run.read_folder import EXAMPLE, Run
 from sealift_lab.run.schedule import read_state
 
 

@@ -10,12 +10,12 @@ import altair as alt
 import pytest
 import vl_convert
 
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.experiment import Chart, Line
 from sealift_lab.model.published import Kind, Missing, Published
 from sealift_lab.model.results import Origin, Results
 from sealift_lab.model.run import PlannedExperiment
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.charts import draw, picture, points
 
 Make = Callable[..., Run]

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.run import ReportLine
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.page import page
 
 Make = Callable[..., Run]

@@ -11,8 +11,8 @@ import pytest
 
 from conftest import skip
 from run_report import ran
-from sealift_lab.judge.judge import results
-from sealift_lab.run.folder import Run
+from sealift_lab.judge.rows import results
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.page import page
 
 BROWSER = next(

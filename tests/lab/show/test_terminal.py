@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from sealift_lab.claim.answer import Answer, Bar, Remark, answer
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Claim, Estimate, Relation
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 from sealift_lab.show.tables import rows_table
 from sealift_lab.show.terminal import answer_text, table_text

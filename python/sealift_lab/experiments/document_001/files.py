@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 
-from sealift_lab.experiments.document_001 import conditions
+from sealift_lab.experiments.document_001 import processes
 from sealift_lab.experiments.notes import read_notes
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
@@ -27,8 +27,8 @@ def _reading_cells(scope: Scope) -> Iterator[Cell]:
         ("warm", several, OTHERS),
         ("cold", one, OTHERS),
     ):
-        for count, reader, condition in product(threads, readers, conditions.CONDITIONS):
-            if condition != conditions.LOADED or (reader in BOTH and (count, cache) == (1, "warm")):
+        for count, reader, condition in product(threads, readers, processes.CONDITIONS):
+            if condition != processes.LOADED or (reader in BOTH and (count, cache) == (1, "warm")):
                 yield _reading(condition, reader, count, cache)
 
 
@@ -42,7 +42,7 @@ def _published_reading() -> Iterator[Published]:
     least = float(printed["low"])
     # The printed range, beside a real rank and beside its substitute.
     substitutes = ((RANK, reader, threads) for threads in (1, 2) for reader in BOTH)
-    shown = ((conditions.REAL_RANK, "getc", 1), *substitutes)
+    shown = ((processes.REAL_RANK, "getc", 1), *substitutes)
     ends = (("low", "least"), ("high", "most"))
     for (end, which), (condition, reader, threads) in product(ends, shown):
         what = f"{which} slow-down of reading: {condition}, {reader}, {threads} thread"
@@ -55,7 +55,7 @@ def _published_reading() -> Iterator[Published]:
             f"{note}, {SUBSTITUTE}" if condition == RANK else note,
         )
     # Whether memory alone does it, as the document supposes.
-    for condition in conditions.MEMORY:
+    for condition in processes.MEMORY:
         what = f"supposed cause, virtual pages: {condition} alone, getc, 1 thread"
         slowdown = Times(_reading(NONE, "getc"), _reading(condition, "getc"))
         yield ratio(
@@ -67,10 +67,10 @@ def _published_reading() -> Iterator[Published]:
             "free-early",
             f"recommendation, first half: {reader}, 1 thread",
             least,
-            Times(_reading(conditions.FREED, reader), _reading(RANK, reader)),
+            Times(_reading(processes.FREED, reader), _reading(RANK, reader)),
             f"time to read with {RANK} over time to read once it is freed",
         )
-    parts = (_reading(condition, "getc") for condition in (NONE, conditions.LOADED))
+    parts = (_reading(condition, "getc") for condition in (NONE, processes.LOADED))
     yield ratio(
         "load-first",
         "recommendation, second half: getc, 1 thread, share of the time",
@@ -94,7 +94,7 @@ def _chart(series: str, what: str, how: str, where: Cell) -> Chart:
     return Chart("condition", series, "time", title, where=where, log_y=True)
 
 
-NONE, RANK = conditions.NONE, conditions.RANK
+NONE, RANK = processes.NONE, processes.RANK
 CLAIMS = "001-X1-claims"
 BOTH = ("getc", "read+memchr")
 OTHERS = ("getc_unlocked", "fgets", "getline", "ifstream", "mmap+memchr", "needletail", "seq_io")
@@ -112,8 +112,8 @@ READING = Experiment(
     ),
     compare="condition",
     cells=_reading_cells,
-    arm=conditions.file_arm,
-    check_available=conditions.check_file,
+    arm=processes.file_arm,
+    check_available=processes.check_file,
     operation="1,000 sequences",
     published=lambda _: [*_published_reading()],
     charts=(
@@ -126,8 +126,8 @@ READING = Experiment(
 
 
 def _writing_cells(scope: Scope) -> Iterator[Cell]:
-    for way, condition in product(WAYS if not scope.quick else (), conditions.CONDITIONS):
-        if condition != conditions.LOADED:
+    for way, condition in product(WAYS if not scope.quick else (), processes.CONDITIONS):
+        if condition != processes.LOADED:
             yield _writing(condition, *way)
 
 
@@ -148,7 +148,7 @@ def _published_writing(_: Results) -> Sequence[Published]:
             Times(_writing(NONE, *way), _writing(condition, *way)),
             f"time with {condition} over time with {NONE}, without fsync",
         )
-        for condition in (conditions.REAL_RANK, RANK)
+        for condition in (processes.REAL_RANK, RANK)
         for way in WAYS
         if way[2] == "no" and way[1] > 1
     ]
@@ -181,8 +181,8 @@ WRITING = Experiment(
     ),
     compare="condition",
     cells=_writing_cells,
-    arm=conditions.file_arm,
-    check_available=conditions.check_file,
+    arm=processes.file_arm,
+    check_available=processes.check_file,
     operation="64 KiB of text",
     published=_published_writing,
     charts=(

@@ -21,8 +21,8 @@ from pathlib import Path
 from sealift.errors import DeviceError, LimitError
 from sealift_lab._lab import Engine
 from sealift_lab.experiments.notes import NAMES, texts
-from sealift_lab.measure.storage import write_file
 from sealift_lab.measure.timed import Stopwatch
+from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.experiment import Axis, Chart, Experiment
 from sealift_lab.model.published import Figure, Kind, Missing, Number, Published, table, table_row

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.experiments.document_001 import conditions
-from sealift_lab.experiments.document_001.conditions import FREED, LOADED, NONE, RANK, FileArm
+from sealift_lab.experiments.document_001 import processes
+from sealift_lab.experiments.document_001.processes import FREED, LOADED, NONE, RANK, FileArm
 from sealift_lab.model.arm import Cell, Context, Skip, WrongResultError
 
 NATIVE = ("getc", "getc_unlocked", "fgets", "getline", "read+memchr", "mmap+memchr")
@@ -22,10 +22,10 @@ READS = 3_000
 @pytest.fixture(name="context")
 def fixture_context(tmp_path: Path) -> Iterator[Context]:
     yield Context(seed=1, folder=tmp_path)
-    for each in conditions.processes.values():
+    for each in processes.processes.values():
         each.child.kill()
         each.child.join()
-    conditions.processes.clear()
+    processes.processes.clear()
 
 
 def reading(condition: str, reader: str = "getc", *, threads: int = 1, cache: str = "warm") -> Cell:
@@ -38,7 +38,7 @@ def writing(condition: str, writer: str, block_bytes: int) -> Cell:
 
 
 def made(cell: Cell, context: Context) -> FileArm:
-    return conditions.file_arm(cell, context, reads=READS)
+    return processes.file_arm(cell, context, reads=READS)
 
 
 def arm_or_why(cell: Cell, context: Context) -> FileArm | str:
@@ -100,7 +100,7 @@ def test_a_writer_writes_and_reads_back_and_leaves_no_file(context: Context) -> 
 
 def test_a_file_that_changed_is_a_wrong_result(context: Context) -> None:
     arm = made(reading(NONE, "python"), context)
-    _, path, _ = conditions.short_reads(context.folder, 1, READS, "warm")
+    _, path, _ = processes.short_reads(context.folder, 1, READS, "warm")
     with Path(path).open("r+b") as file:
         # The bases of the third thousand's first sequence.
         file.seek(2 * file.seek(0, os.SEEK_END) // 3 + 40)
@@ -112,25 +112,25 @@ def test_a_file_that_changed_is_a_wrong_result(context: Context) -> None:
 
 def test_all_conditions_are_checked_by_one_process_that_lets_go_of_each(context: Context) -> None:
     why = {}
-    for condition in conditions.CONDITIONS:
+    for condition in processes.CONDITIONS:
         try:
-            conditions.check_file(reading(condition), context)
+            processes.check_file(reading(condition), context)
         except Skip as skip:
             why[condition] = str(skip)
-    assert set(why) <= {*conditions.MEMORY, conditions.CUDA, conditions.REAL_RANK}
-    assert "NVIDIA's driver" in why.get(conditions.CUDA, "NVIDIA's driver")
-    assert "dpu" in why.get(conditions.REAL_RANK, "dpu")
-    conditions.check_file(writing(LOADED, "write", 4_096), context)
-    ((key, process),) = conditions.processes.items()
+    assert set(why) <= {*processes.MEMORY, processes.CUDA, processes.REAL_RANK}
+    assert "NVIDIA's driver" in why.get(processes.CUDA, "NVIDIA's driver")
+    assert "dpu" in why.get(processes.REAL_RANK, "dpu")
+    processes.check_file(writing(LOADED, "write", 4_096), context)
+    ((key, process),) = processes.processes.items()
     assert key == (NONE, "for checks")
-    if conditions.CUDA in why:
+    if processes.CUDA in why:
         assert len(list(Path(f"/proc/{process.child.pid}/task").iterdir())) == 1
     assert is_single_threaded(reading(NONE), context), "what was checked was not held there"
     assert list(context.folder.iterdir()) == []
     with pytest.raises(RuntimeError, match="right would be nothing, one idle thread"):
-        conditions.check_file(reading("a cat"), context)
+        processes.check_file(reading("a cat"), context)
     with pytest.raises(RuntimeError, match="right would be getc, "):
-        conditions.check_file(reading(NONE, "a cat"), context)
+        processes.check_file(reading(NONE, "a cat"), context)
 
 
 def test_ifstream_is_built_or_skipped_with_a_reason(
@@ -195,7 +195,7 @@ PARENT = f"""
 import signal
 import sys
 from pathlib import Path
-from sealift_lab.experiments.document_001.conditions import file_arm
+from sealift_lab.experiments.document_001.processes import file_arm
 from sealift_lab.model.arm import Context
 context = Context(seed=1, folder=Path(sys.argv[1]))
 cell = {{"reader": "getc", "threads": 1, "cache": "warm"}}

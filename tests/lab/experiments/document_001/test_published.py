@@ -7,8 +7,8 @@ import pytest
 
 from sealift_lab.claim.published import compare_published
 from sealift_lab.experiments.document_001 import EXPERIMENTS
-from sealift_lab.experiments.document_001.conditions import FREED, LOADED, NONE, RANK, REAL_RANK
 from sealift_lab.experiments.document_001.files import MAPPING, READING, WRITING
+from sealift_lab.experiments.document_001.processes import FREED, LOADED, NONE, RANK, REAL_RANK
 from sealift_lab.model.arm import Context
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.results import Claim, Estimate, Relation, Results, Row

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from sealift_lab.experiments.document_002 import EXPERIMENTS
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Context, Skip
 from sealift_lab.model.experiment import Scope
 from sealift_lab.model.results import ArmReport, Results
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 
 KEPT = Path("results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002")
 

@@ -19,10 +19,10 @@ from sealift_lab.advise.load import Demand
 from sealift_lab.claim.answer import Answer
 from sealift_lab.claim.answer import answer as answer_of_run
 from sealift_lab.cli import output
-from sealift_lab.judge.judge import results
+from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Verdict
-from sealift_lab.run.folder import Run
+from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import encode
 from sealift_lab.show.terminal import answer_text
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.lab.run import made_up as made
 
-from sealift_lab.measure import storage
-from sealift_lab.measure.storage import FolderError, Journal, NotWrittenError
+from sealift_lab.measure import write_folder
+from sealift_lab.measure.write_folder import FolderError, Journal, NotWrittenError
 from sealift_lab.model import run as names
 
 
@@ -60,14 +60,17 @@ def test_a_folder_that_holds_something_is_not_taken(tmp_path: Path) -> None:
 
 def test_a_process_that_inherits_the_lock_holds_it(tmp_path: Path) -> None:
     wait = [sys.executable, "-c", "input()"]
-    with storage.hold(tmp_path / "run") as lock:
+    with write_folder.hold(tmp_path / "run") as lock:
         child = subprocess.Popen(wait, stdin=subprocess.PIPE, pass_fds=(lock,))
-        with pytest.raises(FolderError, match="another run writes"), storage.hold(tmp_path / "run"):
+        with (
+            pytest.raises(FolderError, match="another run writes"),
+            write_folder.hold(tmp_path / "run"),
+        ):
             pass
-    with pytest.raises(FolderError, match="another run"), storage.hold(tmp_path / "run"):
+    with pytest.raises(FolderError, match="another run"), write_folder.hold(tmp_path / "run"):
         pass
     child.communicate(b"\n")
-    with storage.hold(tmp_path / "run"):
+    with write_folder.hold(tmp_path / "run"):
         pass
 
 
@@ -79,30 +82,30 @@ def test_a_lock_that_the_file_system_does_not_have_is_told_with_its_path(
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     match = r"run\.lock can't be locked: No locks available"
-    with pytest.raises(FolderError, match=match), storage.hold(tmp_path / "run"):
+    with pytest.raises(FolderError, match=match), write_folder.hold(tmp_path / "run"):
         pass
 
 
 def test_a_start_that_fails_leaves_nothing_and_a_run_is_never_removed(tmp_path: Path) -> None:
     out = tmp_path / "new/run"
-    with storage.hold_new(out):
+    with write_folder.hold_new(out):
         (out / names.MACHINE).touch()
     assert not out.parent.exists()
-    with storage.hold_new(out):
-        storage.create(out, made.plan(), made.MACHINE)
+    with write_folder.hold_new(out):
+        write_folder.create(out, made.plan(), made.MACHINE)
     assert (out / names.PLAN).exists()
 
 
-@pytest.mark.parametrize("name", [names.SAMPLES, names.LOCK, storage.RESERVE, names.NOTES])
+@pytest.mark.parametrize("name", [names.SAMPLES, names.LOCK, write_folder.RESERVE, names.NOTES])
 def test_no_file_of_a_run_is_opened_through_a_link(tmp_path: Path, name: str) -> None:
     victim, folder = tmp_path / "victim", tmp_path / "run"
     victim.write_text('{"note": "whole"}\n{"note": "to', encoding="utf-8")
     made.folder(folder)
     (folder / name).symlink_to(victim)
     act: dict[str, Callable[[], object]] = {
-        names.LOCK: lambda: storage.hold(folder).__enter__(),
-        storage.RESERVE: lambda: storage.reserve(folder).__enter__(),
-        names.NOTES: lambda: storage.mend(folder),
+        names.LOCK: lambda: write_folder.hold(folder).__enter__(),
+        write_folder.RESERVE: lambda: write_folder.reserve(folder).__enter__(),
+        names.NOTES: lambda: write_folder.mend(folder),
         names.SAMPLES: lambda: made.add(folder, names.SAMPLES, [{"a": 1}]),
     }
     with pytest.raises(NotWrittenError, match=f"{name} was not written: it is a link; remove it"):
@@ -111,9 +114,9 @@ def test_no_file_of_a_run_is_opened_through_a_link(tmp_path: Path, name: str) ->
 
 
 def test_the_reserve_takes_room_and_gives_it_back(tmp_path: Path) -> None:
-    with storage.reserve(tmp_path):
-        assert (tmp_path / storage.RESERVE).stat().st_blocks * 512 >= 4 * 2**20
-    assert not (tmp_path / storage.RESERVE).exists()
+    with write_folder.reserve(tmp_path):
+        assert (tmp_path / write_folder.RESERVE).stat().st_blocks * 512 >= 4 * 2**20
+    assert not (tmp_path / write_folder.RESERVE).exists()
 
 
 def test_a_file_is_written_whole_in_the_place_of_a_link_and_of_nothing_else(tmp_path: Path) -> None:
@@ -121,9 +124,9 @@ def test_a_file_is_written_whole_in_the_place_of_a_link_and_of_nothing_else(tmp_
     victim.write_text("mine", encoding="utf-8")
     path.symlink_to(victim)
     for content, whole in (("a\ud800b", b"a?b"), (b"\x00bytes", b"\x00bytes")):
-        storage.write_file(path, content)
+        write_folder.write_file(path, content)
         assert path.read_bytes() == whole
-    storage.write_json(path, {"a": 1})
+    write_folder.write_json(path, {"a": 1})
     assert json.loads(path.read_text(encoding="utf-8")) == {"a": 1}
     assert (path.is_symlink(), victim.read_text(encoding="utf-8")) == (False, "mine")
     os.mkfifo(tmp_path / "pipe")
@@ -131,8 +134,8 @@ def test_a_file_is_written_whole_in_the_place_of_a_link_and_of_nothing_else(tmp_
     (tmp_path / "device").symlink_to("/dev/null")
     for name in ("pipe", "folder", "device"):
         with pytest.raises(NotWrittenError, match=f"{name} was not written: something else"):
-            storage.write_file(tmp_path / name, "text")
+            write_folder.write_file(tmp_path / name, "text")
     with pytest.raises(NotWrittenError, match="name a folder that can be written"):
-        storage.write_file(tmp_path / "none/plan.json", "{}")
+        write_folder.write_file(tmp_path / "none/plan.json", "{}")
     left = ["device", "folder", "page.html", "pipe", "victim"]
     assert sorted(each.name for each in tmp_path.iterdir()) == left

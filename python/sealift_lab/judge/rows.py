@@ -13,17 +13,8 @@ import numpy as np
 import polars as pl
 
 from sealift_lab.judge.blocks import Group, Place, groups_of
-from sealift_lab.judge.intervals import (
-    SURE,
-    Comparison,
-    Difference,
-    Pool,
-    Vector,
-    compare,
-    estimate,
-    half,
-    is_narrow,
-)
+from sealift_lab.judge.intervals import SURE, Difference, Pool, Vector, half
+from sealift_lab.judge.verdicts import Comparison, compare, estimate, is_narrow
 from sealift_lab.measure.plan import PROCESSES
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.results import ArmReport, Estimate, Results, Row, Verdict

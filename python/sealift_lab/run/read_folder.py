@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import msgspec
 import polars as pl
 
-from sealift_lab.measure.storage import FolderError, list_folder
+from sealift_lab.measure.write_folder import FolderError, list_folder
 from sealift_lab.model import run as names
 from sealift_lab.model.arm import INTEGER_MAX, LEAST, Computed, why_not_stored
 from sealift_lab.model.experiment import Experiment, Scope

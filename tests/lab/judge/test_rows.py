@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from tests.lab.judge.made_up import NAME, make_run, make_samples
 
-from sealift_lab.judge.intervals import caveat
-from sealift_lab.judge.judge import RunFiles, compare_rows, gauge, narrow, results, times
+from sealift_lab.judge.rows import RunFiles, compare_rows, gauge, narrow, results, times
+from sealift_lab.judge.verdicts import caveat
 from sealift_lab.model.results import Estimate, Origin, Row, Verdict
 from sealift_lab.model.run import ReportLine
 from sealift_lab.model.units import format_measure

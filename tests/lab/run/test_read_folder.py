@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from tests.lab.run import made_up as made
 
-from sealift_lab.measure.storage import FolderError, mend, write_ending
+from sealift_lab.measure.write_folder import FolderError, mend, write_ending
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending, Fact
-from sealift_lab.run.folder import Run, name_instead
+from sealift_lab.run.read_folder import Run, name_instead
 from sealift_lab.run.schedule import read_state
 
 KEPT = sorted(Path(__file__).parents[3].glob("results/*/*/lab*"))
