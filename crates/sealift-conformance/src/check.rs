@@ -28,8 +28,8 @@ impl Checker {
         CHECKS.iter().map(|entry| entry.test).collect()
     }
 
-    /// Opens a candidate, and another device to compare it with. What is random is drawn from the seed. A device that is not
-    /// for users does the small numbers only.
+    /// Opens a candidate, and another device to compare it with. What is random is drawn from the
+    /// seed. A device that is not for users does the small numbers only.
     ///
     /// # Errors
     /// It is absent, or its spec is wrong; or no other device is here.

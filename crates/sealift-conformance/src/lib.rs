@@ -11,9 +11,10 @@
 //! ```
 //!
 //! That makes a test of each check, on all candidates. Results are compared with published vectors
-//! and with another device, `library` or `reference`. A program that is no test opens a [`Checker`]: so does
-//! `sealift check`, without the feature `complete`, with the few vectors that are a part of this crate. What the machine lacks is skipped with its
-//! reason, and with `--nocapture` each test prints what it did on which device.
+//! and with another device, `library` or `reference`. A program that is no test opens a
+//! [`Checker`]: so does `sealift check`, without the feature `complete`, with the few vectors that
+//! are a part of this crate. What the machine lacks is skipped with its reason, and with
+//! `--nocapture` each test prints what it did on which device.
 //!
 //! A device is used within its [`Capabilities`](sealift_core::Capabilities), and seen to keep to them. At
 //! least it takes nonces of 12 bytes, whole tags, 5 messages a batch and texts of 64 bytes. One that
