@@ -10,8 +10,8 @@ class ExitCode(IntEnum):
     """`sealift lab compare --fail-on slower` found something slower."""
     USAGE = 2
     NOTHING_RAN = 3
-    """Nothing could be measured; or `sealift lab compare` had nothing to compare or, with
-    --fail-on, nothing that could be judged."""
+    """Nothing could be measured; `sealift check` found a device absent; `sealift lab compare` had
+    nothing to compare or, with --fail-on, nothing that could be judged."""
     WRONG_RESULT = 4
     NOT_WRITTEN = 5
     PART_FAILED = 6

@@ -2,6 +2,10 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ import run_report
 from command import invoke, process
 from conftest import skip
 from sealift import InputError, UnknownDeviceError, _sealift
+from sealift.cli import check, lab
 from sealift.exit_code import ExitCode
 from test_cli import without
 
@@ -19,7 +24,8 @@ BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
 
 def test_a_right_device_has_a_line_with_counts_where_there_is_no_lab() -> None:
     ran = without("sealift_lab", "check", "library", "--seed", "7")
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.returncode == 0
+    assert all("library: checked for " in line for line in ran.stderr.splitlines())
     titles, row = ran.stdout.splitlines()
     assert titles.split()[:5] == ["device", "verdict", "checks", "messages", "refused"]
     device, verdict, passed, _, checks, messages, refused, _, compared_with = row.split()
@@ -74,6 +80,43 @@ def test_what_names_a_device_or_a_check_that_is_none_raises() -> None:
         _sealift.DeviceCheck("library", seed=1).run("speed")
 
 
+def test_devices_that_crash_hang_or_do_not_open_keep_no_other_from_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_devices.py").write_text(BROKEN_DEVICES)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(lab, "extension", lambda: import_module("broken_devices"))
+    monkeypatch.setattr(check, "PATIENCE_S", 6.0)
+    ran = invoke("check", *(f"cpu:workers={each}" for each in range(1, 6)), "--json")
+    assert ran.exit_code == ExitCode.WRONG_RESULT, ran.output
+    found = json.loads(ran.stdout)
+    assert found["absent"] == {"cpu:workers=1": "it was unplugged"}
+    texts = [(each["is_right"], each["checks"][1]["text"]) for each in found["devices"]]
+    assert texts == [
+        (False, "its process was ended by signal 9 (Killed)"),
+        (False, "it did not answer within 0.1 minutes"),
+        (False, "its process ended with code 0"),
+        (True, "done"),
+    ]
+    assert "sealift: it was unplugged\n" in ran.stderr
+    assert "cpu:workers=2: not so: the second: its process was ended by signal 9" in ran.stderr
+
+
+def test_ctrl_c_ends_the_check_of_a_device_that_hangs() -> None:
+    command = [sys.executable, "-m", "sealift", "check", "fault:hang=1(cpu)"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as ran:
+        assert ran.stderr is not None
+        assert "fault:hang=1(cpu): checked for" in ran.stderr.readline()
+        ran.send_signal(signal.SIGINT)
+        # The process that hangs has standard error, too: it is read to its end.
+        _, told = ran.communicate(timeout=60)
+    assert told.endswith("sealift: interrupted\n")
+    assert ran.returncode == ExitCode.INTERRUPTED
+
+
 def test_a_gpu_that_is_made_up_passes_with_tables_and_without() -> None:
     library = BUILT / "libfake_cuda.so"
     if not library.exists():
@@ -93,3 +136,30 @@ def test_opencl_on_this_processor_passes() -> None:
         skip("opencl", ran.stderr.strip())
     run_report.ran("opencl")
     assert ran.exit_code == 0, ran.stderr
+
+
+BROKEN_DEVICES = """
+import os, time
+from types import SimpleNamespace
+from sealift import DeviceError, Engine, drivers
+
+class DeviceCheck:
+    checks, compared_with = ["the_first", "the_second"], "library"
+
+    def __init__(self, device, *, seed):
+        if device == "cpu:workers=1":
+            raise DeviceError("it was unplugged")
+        self.device = SimpleNamespace(name=device, role="real", detail="")
+
+    def run(self, check):
+        print("what a driver prints", flush=True)
+        if check == "the_second":
+            HOW.get(self.device.name, print)()
+        return SimpleNamespace(passed=True, text="done", messages=1, refused=0)
+
+HOW = {
+    "cpu:workers=2": lambda: os.kill(os.getpid(), 9),
+    "cpu:workers=3": lambda: time.sleep(1000),
+    "cpu:workers=4": lambda: os._exit(0),
+}
+"""
