@@ -39,16 +39,27 @@ def real_devices() -> tuple[str, ...]:
     return tuple(sorted(names, key="library".__ne__))
 
 
-def chosen_devices(text: str) -> tuple[str, ...]:
-    """Devices of a list, without processors that stand for GPUs: experiments on GPUs know these.
+def chosen_devices(text: str, found: Sequence[str]) -> tuple[str, ...]:
+    """Devices of a list, then those that were found: no GPUs where the list has one.
 
-    A ValueError if one is no device, a SealiftError if one is absent.
+    `PROCESSOR_SPEC` is not among them: without a GPU, experiments on GPUs measure it.
+
+    A ValueError if one is no device, or a processor that they would not measure; a SealiftError if
+    one is absent.
     """
     specs = split_specs(_lab, text) if text else ()
     opened = {spec: _lab.Engine([spec]).devices[0] for spec in specs}
-    return tuple(
-        spec for spec, it in opened.items() if (it.driver, it.role) != ("opencl", "test only")
-    )
+    gpus = [spec for spec, it in opened.items() if it.driver in GPU_DRIVERS]
+    processors = {
+        spec for spec, it in opened.items() if (it.driver, it.role) == ("opencl", "test only")
+    }
+    if processors and gpus != [PROCESSOR_SPEC]:
+        raise ValueError(
+            f"{min(processors)} is a processor; right would be {PROCESSOR_SPEC} where that is one, "
+            "without GPUs beside it"
+        )
+    kept = [spec for spec in found if not gpus or spec.partition(":")[0] not in GPU_DRIVERS]
+    return tuple(dict.fromkeys(spec for spec in (*opened, *kept) if spec not in processors))
 
 
 Reading = tuple[str, float | None, str | None]
@@ -184,6 +195,8 @@ def _most(files: Iterable[Path], lacking: str) -> float:
     raise UnknownError(lacking)
 
 
+GPU_DRIVERS = ("cuda", "opencl")
+PROCESSOR_SPEC = "opencl:0"
 HWMON = "sys/class/hwmon"
 POWERCAP = "sys/class/powercap"
 CPUS = "sys/devices/system/cpu"

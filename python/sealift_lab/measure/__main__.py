@@ -9,23 +9,25 @@ import argparse
 import json
 import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sealift.errors import SealiftError
 from sealift.exit_code import ExitCode
 from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
 from sealift_lab.machine.sensors import chosen_devices, surroundings
-from sealift_lab.measure.parent import Parent
+from sealift_lab.measure.parent import ENDLESS_HANG_S, NO_ANSWER, Parent, answering
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob
 from sealift_lab.measure.write_folder import NotWrittenError, create, hold_new, write_ending
 from sealift_lab.model.arm import Skip
-from sealift_lab.model.run import SAMPLES, Ending, Plan, PlannedExperiment
+from sealift_lab.model.run import REPORTS, SAMPLES, Ending, Plan, PlannedExperiment
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -33,7 +35,7 @@ def main(words: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(words)
     try:
         scope = this_scope(quick=options.quick, threads=options.threads)
-        scope = replace(scope, devices=(*chosen_devices(options.device), *scope.devices))
+        scope = replace(scope, devices=chosen_devices(options.device, scope.devices))
         chosen = [(each, each.groups(scope)) for each in registry.select(options.experiment)]
         plan = make_plan(
             chosen,
@@ -48,7 +50,6 @@ def main(words: Sequence[str] | None = None) -> int:
         if empty := [each.name for each, groups in chosen if not groups]:
             _say(f"without cells for this machine and these options: {', '.join(empty)}")
         with hold_new(options.out) as lock:
-            create(options.out, plan, surroundings())
             return _Session(options.out, lock, plan).run()
     except ValueError as error:
         _say(f"{PROGRAM}: {error}")
@@ -63,59 +64,84 @@ def main(words: Sequence[str] | None = None) -> int:
 
 class _Session:
     def __init__(self, folder: Path, lock: int, plan: Plan) -> None:
-        self._folder, self._plan = folder, plan
+        self._folder, self._plan, self._begin_s = folder, plan, time.monotonic()
         self._parent = Parent(folder, lock, plan, _say)
-        self._is_wrong = self._has_results = False
+        self._is_wrong = False
+        self._measured: set[str] = set()
 
     def run(self) -> int:
-        """Measures, writes ending.json and returns the exit code."""
+        """Writes the plan, measures, writes ending.json and returns the exit code."""
         with self._parent.signals():
-            with self._parent.writing():
-                for planned in self._plan.experiments:
+            create(self._folder, self._plan, surroundings())
+            with suppress(NotWrittenError), self._parent.writing():
+                for number, planned in enumerate(self._plan.experiments, 1):
                     for process in range(self._plan.processes if planned.is_timed else 1):
                         if not self._parent.is_ending:
-                            self._measure(planned, process)
+                            self._measure(number, planned, process)
+                        if self._parent.has_hung:
+                            break
             ending, code = self._ending()
             _say(f"{ending.ending}: {ending.reason}".removesuffix(": "))
             write_ending(self._folder, ending)
             return code
 
-    def _measure(self, planned: PlannedExperiment, process: int) -> None:
+    def _measure(self, number: int, planned: PlannedExperiment, process: int) -> None:
         groups = list(self._groups(planned))
         if not groups:
             return
-        of = f"process {process + 1} of {self._plan.processes}"
-        _say(f"{planned.name}, {of if planned.is_timed else 'computing'}")
+        of = f"process {process + 1} of {self._plan.processes}" if planned.is_timed else "computing"
+        place = f"experiment {number} of {len(self._plan.experiments)}"
+        event_s = time.monotonic()
+        _say(f"{planned.name}, {of}; {place}, after {event_s - self._begin_s:.0f} s")
         for event in self._parent.events(planned, process, groups):
-            kind = (event or {}).get("event")
-            self._is_wrong |= kind == "wrong"
-            self._has_results |= kind == ("block" if planned.is_timed else "preparing")
+            now_s = time.monotonic()
+            if event is not None:
+                event_s = now_s
+                self._is_wrong |= event["event"] == "wrong"
+                if event["event"] == "block":
+                    self._measured.add(planned.name)
+            elif not self._parent.has_hung and now_s > event_s + ENDLESS_HANG_S:
+                self._parent.give_up(
+                    f"{planned.name}: process {process} gave no sign for {now_s - event_s:.0f} s "
+                    "and was stopped; it is not started again in this run"
+                )
 
     def _groups(self, planned: PlannedExperiment) -> Iterator[GroupJob]:
         blocks: Counter[int] = Counter()
         references: dict[int, int] = {}
-        with suppress(FileNotFoundError), (self._folder / SAMPLES).open("rb") as file:
-            for sample in map(json.loads, file):
-                if sample["experiment"] == planned.name:
-                    group, arm = sample["group"], sample["arm"]
-                    if sample["block"] == 0:
-                        references[group] = min(arm, references.get(group, arm))
-                    blocks[group] += sample["again"]
+        for sample in self._lines(SAMPLES):
+            if sample["experiment"] == planned.name:
+                group, arm = sample["group"], sample["arm"]
+                if sample["block"] == 0:
+                    references[group] = min(arm, references.get(group, arm))
+                blocks[group] += sample["again"]
         for group, cells in enumerate(planned.groups):
             reference, out = references.get(group), self._parent.excluded
             arms = [arm for arm in range(len(cells)) if (planned.name, group, arm) not in out]
             if arms and (reference is None or reference in arms):
                 yield GroupJob(group, arms, blocks[group], planned.blocks, reference)
 
+    def _lines(self, name: str) -> Iterator[Any]:
+        with suppress(FileNotFoundError), (self._folder / name).open("rb") as file:
+            yield from map(json.loads, file)
+
     def _ending(self) -> tuple[Ending, int]:
         parent = self._parent
         if ending := parent.ending:
             is_signal = ending.ending == "interrupted"
             return ending, ExitCode.INTERRUPTED if is_signal else ExitCode.NOT_WRITTEN
-        if failed := [*parent.failures, *parent.raised.values()]:
-            return Ending("failed", failed[0]), ExitCode.PART_FAILED
-        code = ExitCode.WRONG_RESULT if self._is_wrong else 0
-        return Ending("complete"), code if self._has_results else ExitCode.NOTHING_RAN
+        if failed := [*parent.failures, *parent.ever_raised]:
+            code = ExitCode.WRONG_RESULT if self._is_wrong else ExitCode.PART_FAILED
+            return Ending("failed", failed[0]), code
+        if self._is_wrong:
+            return Ending("complete"), ExitCode.WRONG_RESULT
+        computed = (each.name for each in self._plan.experiments if not each.is_timed)
+        reports = ((line["experiment"], line["facts"]) for line in self._lines(REPORTS))
+        if answering(self._measured, computed, reports):
+            return Ending("complete"), 0
+        if self._measured:
+            _say(NO_ANSWER)
+        return Ending("complete"), ExitCode.NOTHING_RAN
 
 
 def _say(text: str) -> None:
@@ -136,7 +162,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, required=True, metavar="FOLDER", help="of the run; empty or not there")
     add("--processes", type=int, default=5, help="in which each group is measured")
     add("--blocks", type=int, default=12, help="of each group in each process")
-    add("--device", default="", metavar="LIST", help="of this machine, before those that are found")
+    device = "before the devices that are found; of GPUs only these, if one is named"
+    add("--device", default="", metavar="LIST", help=device)
     add("--threads", type=_thread_counts, default=(), metavar="N,...", help="thread counts")
     add("--quick", action="store_true", help="only the cells of a quick run")
     add("--seed", type=int, default=1, help="of everything that is drawn")

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import TextIOWrapper
@@ -33,6 +33,7 @@ class Parent:
         is_ending: Whether the run is to end: a signal came, or something could not be written.
         has_failed: Whether the last process ended before its work was done.
         raised: Arms that raised something and were not measured since, and what.
+        ever_raised: What arms raised, whatever came afterwards.
         absent: Arms that may be there another time.
         excluded: Arms that are not there, or computed something wrong.
     """
@@ -46,6 +47,7 @@ class Parent:
         self.is_ending = self.has_hung = self.has_failed = False
         self.failures: list[str] = []
         self.raised: dict[ArmKey, str] = {}
+        self.ever_raised: list[str] = []
         self.absent: set[ArmKey] = set()
         self.excluded: set[ArmKey] = set()
         self.sentences: set[str] = set()
@@ -63,7 +65,10 @@ class Parent:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Stores notes and readings of sensors; a file that can't be written ends the `with`."""
+        """Stores notes and readings of sensors, as long as the `with` lasts.
+
+        A file that can't be written ends it with a NotWrittenError, and is known to `ending`.
+        """
         try:
             with (
                 Journal(self._folder / NOTES) as self._notes,
@@ -73,6 +78,7 @@ class Parent:
                 yield
         except NotWrittenError as error:
             self.not_written = str(error)
+            raise
 
     @property
     def ending(self) -> Ending | None:
@@ -168,6 +174,7 @@ class Parent:
                 match event.get("again"):
                     case Again.FAILED:
                         self.raised[at] = sentence
+                        self.ever_raised.append(sentence)
                     case Again.TRANSIENT:
                         self.absent.add(at)
                     case Again.NO_TIME:
@@ -282,6 +289,22 @@ class Child:
             self._say(self._last_line)
 
 
+def answering(
+    measured: Iterable[str],
+    computed: Iterable[str],
+    reports: Iterable[tuple[str, Mapping[str, Any]]],
+) -> frozenset[str]:
+    """Experiments of which something was measured, on a device for users, or computed.
+
+    Reports are those of all arms: the experiment and its facts, empty where an arm was left out.
+    """
+    reported = [(name, facts) for name, facts in reports if facts]
+    names = {name for name, _ in reported}
+    # Devices that are for tests only answer no question.
+    real = {name for name, facts in reported if facts.get("role", "real") == "real"}
+    return frozenset({*measured, *names.intersection(computed)} - (names - real))
+
+
 def _read(pipe: BinaryIO, take: Callable[[str], None]) -> None:
     """Whole lines of a pipe, and "" at its end; a killed process can leave half a line."""
     with TextIOWrapper(pipe, encoding="utf-8", errors="replace") as lines:
@@ -291,6 +314,9 @@ def _read(pipe: BinaryIO, take: Callable[[str], None]) -> None:
     take("")
 
 
+NO_ANSWER = "only devices that are for tests could be measured: no answer to the question"
 TICK_S = 0.5
+# Of a process that measures without an end: one slow sample may take minutes.
+ENDLESS_HANG_S = 600.0
 LAST_EVENTS = ("ending", "failed", "not written")
 GRACE_S, PIPE_GRACE_S = 10.0, 1.0

@@ -86,6 +86,11 @@ def planned(
             "groups": [[dict(cell) for cell in group] for group in groups],
             "blocks": blocks if experiment.is_timed else 1,
             "axes": [replace(axis, values=()) for axis in experiment.axes],
+            # Of one's own experiments they may be mappings that are no dicts.
+            "charts": [replace(each, where=dict(each.where)) for each in experiment.charts],
+            "preferred": dict(experiment.preferred),
+            "columns": dict(experiment.columns),
+            "legend": dict(experiment.legend),
             # In JSON keys are text.
             "names": {str(value): name for value, name in experiment.names.items()},
             "advice": {str(value): text for value, text in experiment.advice.items()},

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING
 
+from sealift_lab.measure.parent import answering
 from sealift_lab.measure.plan import BLOCKS, PROCESSES, planned
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Experiment
@@ -98,14 +99,14 @@ def read_state(run: "Run") -> State:
         lacking = 0 if blocks.reference in wrong else max(0, wanted - blocks.blocks)
         return GroupState(group, places, lacking, blocks.blocks, blocks.processes, blocks.reference)
 
-    computed = {each.name for each in plan.experiments if not each.is_timed}
-    facts = {line.experiment for line in run.reports if line.facts}
-    # Devices that are for tests only answer no question.
-    real = {line.experiment for line in run.reports if line.facts.get("role", "real") == "real"}
     return State(
         groups={e.name: [state(e, n) for n in range(len(e.groups))] for e in plan.experiments},
         processes={name: process + 1 for name, process in sorted(last)},
-        results=frozenset(({name for name, _ in run.blocks} | facts & computed) - (facts - real)),
+        results=answering(
+            (name for name, _ in run.blocks),
+            (each.name for each in plan.experiments if not each.is_timed),
+            ((line.experiment, line.facts) for line in run.reports),
+        ),
         is_wrong=any(line.wrong for line in run.reports),
     )
 

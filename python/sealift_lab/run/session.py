@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from sealift_lab.judge.rows import narrow, results
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import surroundings
 from sealift_lab.measure import write_folder
-from sealift_lab.measure.parent import Parent
+from sealift_lab.measure.parent import ENDLESS_HANG_S, NO_ANSWER, Parent
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.process import GroupJob
 from sealift_lab.measure.write_folder import FolderError, NotWrittenError
@@ -65,11 +65,12 @@ def resume(
 ) -> Done:
     """Measures what is missing in a run folder, without a budget for as long as that takes.
 
-    A FolderError if it is no run folder, is damaged, or another run writes into it.
+    A FolderError if it is no run folder, is damaged, another run writes into it, or a program that
+    is gone measured it.
     """
     begin_s = time.monotonic()
-    # What is damaged or no run is refused, and stays as it is.
-    read_state(Run(path))
+    # What is refused stays as it is.
+    read_state(_of_lab(Run(path), path))
     with write_folder.hold(path) as lock:
         write_folder.mend(path)
         notes = _changes(Run(path))
@@ -89,7 +90,7 @@ def replay(
         raise FolderError(
             f"{source} is neither the folder of a run nor its {PLAN}; {name_instead(source)}"
         )
-    old = Run(source.parent if is_plan else source)
+    old = _of_lab(Run(source.parent if is_plan else source), source)
     files = changed_files(old.plan)
     notes = [f"{file} was changed since the run that is replayed" for file in files]
     return run(planned_again(old.plan, command), out, notes=notes, after_task=after_task)
@@ -103,6 +104,15 @@ def default_path(now: datetime) -> Path:
         number += 1
         path = first.with_name(f"{first.name}-{number}")
     return path
+
+
+def _of_lab(run: Run, path: Path) -> Run:
+    if run.plan.command and run.plan.command[0].endswith("sealift-gpu"):
+        raise FolderError(
+            f"{path} was measured by sealift-gpu, a program that is gone; show it, or measure anew "
+            "with `python -m sealift_lab.measure`"
+        )
+    return run
 
 
 def _changes(before: Run) -> list[str]:
@@ -156,7 +166,8 @@ class _Session:
             rest = format_duration(self._schedule.rest_s(self._state))
             self._progress.say(f"the rest takes about {rest}; Ctrl-C keeps what is complete")
         (self._path / ENDING).unlink(missing_ok=True)
-        with self._parent.writing(), write_folder.reserve(self._path):
+        room = write_folder.reserve(self._path)
+        with suppress(NotWrittenError), self._parent.writing(), room:
             for note in notes:
                 self._parent.note(note)
             while not self._parent.is_ending and (step := self._next()):
@@ -183,7 +194,7 @@ class _Session:
         say = self._progress.say
         is_measured = any(each.blocks for groups in self._state.groups.values() for each in groups)
         if not self._state.results and is_measured:
-            say("only devices that are for tests could be measured: no answer to the question")
+            say(NO_ANSWER)
         if ending.ending == "complete":
             if not self._state.results and not is_measured:
                 say("nothing could be measured, for the reasons above")
@@ -333,5 +344,5 @@ SHOW_EVERY_S = 10.0
 SHOW_SHARE = 0.05
 # Of the budget, for summing up and printing, beside what pages are known to take.
 CLOSING_SHARE, CLOSING_S_MAX = 0.1, 3.0
-# For one slow sample; other experiments have the rest of the time. A resume without a budget waits.
-HANG_S, ENDLESS_HANG_S = 10.0, 600.0
+# For one slow sample; other experiments have the rest of the time.
+HANG_S = 10.0

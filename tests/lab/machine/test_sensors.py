@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.lab.machine.test_facts import write
@@ -11,7 +12,14 @@ from tests.lab.machine.test_facts import write
 from sealift.cli.devices import absences, split_specs
 from sealift_lab import _lab
 from sealift_lab._lab import NotMeasurableError
-from sealift_lab.machine.sensors import Reading, Sensors, real_devices, sampling, surroundings
+from sealift_lab.machine.sensors import (
+    Reading,
+    Sensors,
+    chosen_devices,
+    real_devices,
+    sampling,
+    surroundings,
+)
 from sealift_lab.model.run import Fact
 
 
@@ -49,6 +57,32 @@ def root(tmp_path: Path) -> Path:
     write(tmp_path, "proc/stat", "cpu  1 2 3 4 5 6 7 250 0 0\n")
     write(tmp_path, "proc/loadavg", "1.50 1.00 0.50 1/100 4711\n")
     return tmp_path
+
+
+def test_devices_that_are_named_stand_first_and_a_gpu_in_place_of_those_that_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def opened(specs: Sequence[str]) -> SimpleNamespace:
+        driver = specs[0].partition(":")[0]
+        is_processor = specs[0].startswith(("opencl:0", "opencl:1"))
+        role = "test only" if is_processor else "real"
+        return SimpleNamespace(devices=[SimpleNamespace(driver=driver, role=role)])
+
+    drivers = [SimpleNamespace(name=name) for name in ("cpu", "library", "cuda", "opencl")]
+    lab = SimpleNamespace(Engine=opened, drivers=lambda: drivers)
+    monkeypatch.setattr("sealift_lab.machine.sensors._lab", lab)
+    found = ("library", "cpu", "cuda")
+    for text, devices in (
+        ("", found),
+        ("cpu", ("cpu", "library", "cuda")),
+        ("opencl:2", ("opencl:2", "library", "cpu")),
+        ("cpu,cuda:1", ("cpu", "cuda:1", "library")),
+        ("opencl:0", ("library", "cpu")),
+    ):
+        assert chosen_devices(text, found) == devices
+    for text in ("opencl:1", "opencl:0,strict=on", "opencl:0,cuda"):
+        with pytest.raises(ValueError, match="is a processor; right would be opencl:0"):
+            chosen_devices(text, found)
 
 
 def test_every_sensor_of_this_machine_has_a_value_or_a_reason() -> None:

@@ -279,5 +279,6 @@ def _with(state: State, name: str, groups: Sequence[GroupState]) -> State:
 @pytest.mark.parametrize("role", ["real", "test only"])
 def test_devices_for_tests_only_answer_no_question(a_run: Callable[..., Run], role: str) -> None:
     lines = [ReportLine("made-up", 0, arm, 0, {"role": role}) for arm in range(2)]
+    lines.append(ReportLine("made-up", 0, 0, 1, {}, "no time was left", may_pass=True))
     run = a_run({16: (10.0, 20.0)}, processes=1, reports=lines)
     assert read_state(run).results == ({"made-up"} if role == "real" else set())

@@ -7,13 +7,15 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.lab.measure.running import ended, experiment_file, has_begun, wait_until
+from tests.lab.run import made_up as made
 from tests.lab.run.driving import begin, children_of, plan, run, said
 
 from sealift.exit_code import ExitCode
-from sealift_lab.measure.write_folder import RESERVE, FolderError
+from sealift_lab.measure.write_folder import RESERVE, FolderError, create
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending
 from sealift_lab.run import schedule, session
@@ -251,6 +253,32 @@ def test_what_can_not_be_resumed_or_replayed_is_refused_and_stays_as_it_is(
     assert samples.read_text(encoding="utf-8") == text
     with pytest.raises(FolderError, match="neither the folder of a run nor its plan"):
         session.replay(samples, None, command=["replay"])
+
+
+def test_what_a_program_that_is_gone_measured_is_neither_resumed_nor_replayed(
+    out: Path, tmp_path: Path
+) -> None:
+    old = plan(experiment_file(tmp_path, "first"), command=("bin/sealift-gpu", "measure"))
+    create(out, old, made.MACHINE)
+    before = sorted(out.iterdir())
+    for again in (session.resume, lambda of: session.replay(of, None, command=["replay"])):
+        with pytest.raises(FolderError, match="measured by sealift-gpu, a program that is gone"):
+            again(out)
+    assert sorted(out.iterdir()) == before
+
+
+@pytest.mark.parametrize("name", [names.NOTES, names.SENSORS])
+def test_a_journal_that_can_not_be_opened_ends_a_run_with_a_sentence(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def create_with_link(path: Path, *rest: Any) -> None:
+        create(path, *rest)
+        (path / name).symlink_to("nowhere")
+
+    monkeypatch.setattr(session.write_folder, "create", create_with_link)
+    done, text = run(out, experiment_file(tmp_path, "first"))
+    assert (done.code, done.ending.ending) == (ExitCode.NOT_WRITTEN, "not written")
+    assert f"{name} was not written: it is a link; remove it" in text
 
 
 def test_folders_are_named_after_the_time_and_never_taken_twice(

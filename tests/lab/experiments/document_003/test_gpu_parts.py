@@ -24,6 +24,8 @@ def test_a_gpu_that_is_named_is_taken_and_a_processor_has_fewer_and_smaller_cell
         there = [cell for group in each.groups(GPU) for cell in group]
         assert {cell["device"] for cell in here} == {PROCESSOR}
         assert {cell["device"] for cell in there} == {"cuda:1"}
+        (named, *_), *_ = each.groups(replace(GPU, devices=("opencl:1", "library", "cuda")))
+        assert named["device"] == "opencl:1"
         assert len(here) <= len(there)
         assert not each.groups(replace(GPU, quick=True))
     # Instructions of NVIDIA's GPUs.

@@ -9,6 +9,7 @@ from sealift_lab.experiments import notes
 from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.gpus import limits
 from sealift_lab.experiments.document_003.gpus.limits import LANES, MESSAGES, Gpu, Grid
+from sealift_lab.machine.sensors import GPU_DRIVERS, PROCESSOR_SPEC
 from sealift_lab.measure.crypto import sized, workload_of
 from sealift_lab.measure.native import gcm, multiprocessors, native
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value
@@ -19,18 +20,15 @@ from sealift_lab.model.workload import FRESH_KEYS
 
 
 def device_of(scope: Scope) -> str:
-    """The device that is measured: a GPU, or this processor where there is none."""
-    for driver in ("cuda", "opencl"):
-        for spec in scope.devices:
-            if spec.partition(":")[0] == driver:
-                return spec
-    return PROCESSOR
+    """The device that is measured: the first GPU, or this processor where there is none."""
+    gpus = (spec for spec in scope.devices if spec.partition(":")[0] in GPU_DRIVERS)
+    return next(gpus, PROCESSOR)
 
 
 def device_spec(device: Value) -> str:
     """The name under which a device of a cell is opened; OpenCL's first stands for a processor."""
     name = str(device).partition(", ")[0]
-    return "opencl:0" if name == PROCESSOR else name
+    return PROCESSOR_SPEC if name == PROCESSOR else name
 
 
 @cache
