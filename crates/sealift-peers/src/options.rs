@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn messages_are_read_line_by_line() {
-        let columns = messages("seal 16 12 0 128 16 3\nbad 32 1 7 5 4\n").unwrap();
+        let columns = messages("seal 16 12 0 128 16 3\nforged 32 1 7 5 4\n").unwrap();
         assert_eq!(columns.planned, [[Planned::Seal; 3].as_slice(), &[Planned::Bad]].concat());
         assert_eq!(
             (columns.key_bytes[3], columns.nonce_bytes[3], columns.aad_bytes[3]),
