@@ -30,7 +30,7 @@ def speed(sources: Sequence[Source]) -> str:
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
         f"Speed of `Engine::run` over that of the fastest of {many} other libraries, batched but "
-        "for the last row, one core, AES-128. **Bold**: that library is faster, and by how much; "
+        "for the last row, one core, AES-128. **Bold**: the named library is faster, by this; "
         "≈: no difference shown; blank: not measured.\n\n"
         f"{text_table(['message', *(name_of(each, names) for each in keys)], rows)}\n\n"
         f"{_short_conditions(found)}; [all cases and machines](docs/performance.md)."

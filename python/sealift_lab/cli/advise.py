@@ -205,7 +205,7 @@ def _missing_batches(advice: Advice) -> Iterator[str]:
 def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
     """The page of a run, or how to have one; of an open load the command that says more."""
     if out is None:
-        return [("No page", "add --out FOLDER for one")]
+        return [("For a page", "add --out FOLDER")]
     folder, page = shlex.quote(str(out)), out / PAGE
     first = ("Page", str(page) if page.exists() else f"sealift lab report {folder}")
     return [first, *([("Load", f"sealift advise --run {folder} --rate 1M")] if is_open else [])]
