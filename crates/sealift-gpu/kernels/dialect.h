@@ -94,10 +94,11 @@ FN u64 times_and(u32 a, u32 b, u64 c) { return (u64)a * (u64)b + c; }
 FN uint4 unit_loaded(const __global uint4 *address) { return *(const volatile __global uint4 *)address; }
 #define HELD(word)
 /* PoCL 3.1 shares arrays declared in a kernel between work-groups when there is an argument like this
- * one, so this is all the local memory of a program. */
+ * one, so this is all the local memory of a program. NVIDIA's driver aligns it for what the argument points
+ * to: where that were bytes, kernels that read words there fail (driver 580.159, H200). */
 #if TABLES
-#define LOCAL_ARGUMENT , __local u8 *local_memory
-#define LOCAL_MEMORY local_memory
+#define LOCAL_ARGUMENT , __local uint4 *local_memory
+#define LOCAL_MEMORY ((__local u8 *)local_memory)
 #else
 #define LOCAL_ARGUMENT
 #endif

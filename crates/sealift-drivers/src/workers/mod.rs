@@ -247,10 +247,10 @@ impl<S: Software> Shared<S> {
             Resource::Cores(_) => Resource::Cores(crew.cores.clone()),
             own => own,
         };
-        // Several threads are that much faster only on several cores.
+        // Of cores that were named, the crew has what there is.
         let cuts = match &works_on {
-            Resource::Cores(named) if named.is_empty() => capabilities.cuts,
-            _ => Cuts::Nothing,
+            Resource::Cores(named) if !named.is_empty() => Cuts::Nothing,
+            _ => capabilities.cuts,
         };
         Self {
             software,

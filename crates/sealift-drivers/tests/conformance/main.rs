@@ -85,6 +85,12 @@ fn devices_of(driver: &'static dyn Driver) -> Vec<Candidate> {
             Candidate::new(driver, "opencl:0"),
             Candidate::new(driver, "opencl:0,strict=on").scale(0.1),
         ],
+        "cuda" => {
+            vec![
+                Candidate::new(driver, "cuda"),
+                Candidate::new(driver, "cuda:strict=on").scale(0.1),
+            ]
+        }
         name => vec![Candidate::new(driver, name)],
     }
 }

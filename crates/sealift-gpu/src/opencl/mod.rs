@@ -31,7 +31,7 @@ pub fn look(library: &str) -> Result<About, GpuError> {
         Api::open(library)?;
         return Err(only_processors(library, found));
     }
-    first(library, &found(library)?).map(|found| found.about.clone())
+    found(library)?.gpu(library).map(|found| found.about.clone())
 }
 
 /// Opens the first device that is no processor, or that of a number: processors come behind the others.
@@ -41,9 +41,9 @@ pub fn look(library: &str) -> Result<About, GpuError> {
 pub fn open(library: &str, number: Option<usize>) -> Result<Arc<OpenCl>, GpuError> {
     let Some(number) = number else {
         look(library)?;
-        return first(library, &found(library)?).map(|found| Arc::new(OpenCl::new(found.clone())));
+        return found(library)?.gpu(library).map(|found| Arc::new(OpenCl::new(found.clone())));
     };
-    let found = found(library)?;
+    let found = found(library)?.devices;
     let chosen = found.get(number).cloned();
     let error = || {
         let library = library.to_owned();
@@ -54,8 +54,16 @@ pub fn open(library: &str, number: Option<usize>) -> Result<Arc<OpenCl>, GpuErro
     Ok(Arc::new(OpenCl::new(chosen.ok_or_else(error)?)))
 }
 
-/// All devices that can be used, processors last.
-fn found(library: &str) -> Result<Vec<Found>, GpuError> {
+/// What a library finds.
+struct All {
+    /// Devices that can be used, processors last.
+    devices: Vec<Found>,
+    /// Why there are no others.
+    unfit: Vec<String>,
+}
+
+/// All that there is; one device that can be used at least.
+fn found(library: &str) -> Result<All, GpuError> {
     // Drivers set themselves up when they are first asked, and PoCL 3.1 does it twice when two threads ask.
     static ONE_BY_ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE_BY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,23 +73,34 @@ fn found(library: &str) -> Result<Vec<Found>, GpuError> {
         reason,
         install: INSTALL,
     };
-    let ids = api.devices().map_err(|failed| none(failed.to_string()))?;
-    let looked: Vec<_> = ids.into_iter().map(|id| Found::look(&api, id)).collect();
-    let unfit = looked.iter().find_map(|found| found.as_ref().err().cloned());
-    let mut found: Vec<_> = looked.into_iter().flatten().collect();
-    found.sort_by_key(|found| found.about.local_is_cached);
-    if found.is_empty() {
-        return Err(unfit.unwrap_or_else(|| none("no platform has one".to_owned())));
+    let (ids, failures) = api.devices().map_err(|failed| none(failed.to_string()))?;
+    let (mut devices, mut unfit) = (vec![], vec![]);
+    for id in ids {
+        match Found::look(&api, id) {
+            Ok(found) => devices.push(found),
+            Err(error) => unfit.push(error),
+        }
     }
-    Ok(found)
+    devices.sort_by_key(|found| found.about.local_is_cached);
+    if devices.is_empty() {
+        return Err(unfit.pop().unwrap_or_else(|| none("no platform has one".to_owned())));
+    }
+    let platforms = failures.iter().map(|failed| format!("another platform: {failed}"));
+    let unfit = unfit.iter().map(ToString::to_string).chain(platforms).collect();
+    Ok(All { devices, unfit })
 }
 
-fn first<'f>(library: &str, found: &'f [Found]) -> Result<&'f Found, GpuError> {
-    let first = found.iter().find(|found| !found.about.local_is_cached);
-    first.ok_or_else(|| {
-        let names: Vec<_> = found.iter().map(|found| found.about.name.as_str()).collect();
-        only_processors(library, names.join(", "))
-    })
+impl All {
+    /// The first that is no processor.
+    fn gpu(&self, library: &str) -> Result<&Found, GpuError> {
+        let first = self.devices.iter().find(|found| !found.about.local_is_cached);
+        first.ok_or_else(|| {
+            let names: Vec<_> =
+                self.devices.iter().map(|found| found.about.name.as_str()).collect();
+            let unfit = self.unfit.iter().map(|reason| format!(" ({reason})"));
+            only_processors(library, names.join(", ") + &unfit.collect::<String>())
+        })
+    }
 }
 
 fn only_processors(library: &str, found: String) -> GpuError {

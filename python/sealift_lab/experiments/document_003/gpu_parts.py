@@ -79,16 +79,18 @@ def _cells_of_host(scope: Scope) -> Iterator[Cell]:
         most = HOST_FEW_BYTES // size_bytes
         regimes = [str(each) for each in REGIMES if each != MANY_KEYS or each.sessions <= most]
         at: Cell = {"device": cells.device_of(scope), "message_bytes": size_bytes}
-        yield from grid(scope, at, keys=regimes)
+        counts = [each for each in HOST_CORES if each <= scope.cores]
+        yield from grid(scope, at, keys=regimes, cores=counts)
 
 
 def _host_arm(cell: Cell, context: Context) -> Arm:
     device, message_bytes = str(cell["device"]), int(cell["message_bytes"])
     every_bytes = HOST_FEW_BYTES if device == PROCESSOR else HOST_MANY_BYTES
-    messages = max(1, every_bytes // message_bytes)
+    threads = int(cell["cores"])
+    messages = max(1, every_bytes // message_bytes // threads)
     regime = KeyRegime.parse(str(cell["keys"]))
     workload = of_size(message_bytes, regime, SEAL_ONLY, messages=messages, seed=context.seed)
-    arm = gcm(device_spec(device), workload, threads=1, batch=messages, context=context)
+    arm = gcm(device_spec(device), workload, threads=threads, batch=messages, context=context)
     return cells.WaitingArm(arm)
 
 
@@ -110,6 +112,7 @@ WORKS = (
 MANY_BYTES, FEW_BYTES = 128 << 20, 8 << 10
 HOST_BYTES = (SHORT, 16 << 10, 1 << 20)
 HOST_MANY_BYTES, HOST_FEW_BYTES = 64 << 20, 128 << 10
+HOST_CORES = (1, 8)
 
 RATES = cells.gpu_experiment(
     **texts(__package__, "gpu-rates"),
@@ -160,10 +163,12 @@ MESSAGES = cells.gpu_experiment(
 )
 HOST = cells.gpu_experiment(
     **texts(__package__, "gpu-host-to-host"),
-    axes=(cells.DEVICE, cells.MESSAGE, Axis("keys", "keys")),
-    compare="keys",
+    axes=(cells.DEVICE, cells.MESSAGE, *axes(keys="keys", cores="cores that lay out")),
+    compare="cores",
     cells=_cells_of_host,
     arm=_host_arm,
-    charts=(Chart("message_bytes", "keys", "MB/s", "Sealing by message size", log_x=True),),
+    charts=(
+        Chart("message_bytes", "cores", "MB/s", "Sealing by message size", "keys", log_x=True),
+    ),
     weight=0.1,
 )

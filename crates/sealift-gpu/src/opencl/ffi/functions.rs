@@ -66,6 +66,7 @@ functions! {
     clEnqueueMapBuffer(Raw, Raw, u32, u64, usize, usize, u32, *const Raw, *mut Raw, *mut i32) -> *mut c_void;
     clEnqueueUnmapMemObject(Raw, Raw, *mut c_void, u32, *const Raw, *mut Raw) -> i32;
     clEnqueueNDRangeKernel(Raw, Raw, u32, *const usize, *const usize, *const usize, u32, *const Raw, *mut Raw) -> i32;
+    clWaitForEvents(u32, *const Raw) -> i32;
     clGetEventInfo(Raw, u32, usize, *mut c_void, *mut usize) -> i32;
     clGetEventProfilingInfo(Raw, u32, usize, *mut c_void, *mut usize) -> i32;
     clReleaseEvent(Raw) -> i32;

@@ -44,20 +44,26 @@ impl Api {
         Functions::open(file).map(|functions| Self(Arc::new(functions)))
     }
 
-    /// All devices of all platforms. A platform that fails has none.
-    pub(super) fn devices(&self) -> Result<Vec<DeviceId>, Failed> {
+    /// All devices of all platforms, and what platforms that list none say.
+    pub(super) fn devices(&self) -> Result<(Vec<DeviceId>, Vec<Failed>), Failed> {
         let platforms = listed("clGetPlatformIDs", |room, names, count| {
             // SAFETY: `names` has `room` places, or both are none, and `count` is one.
             unsafe { (self.0.clGetPlatformIDs)(room, names, count) }
         })?;
-        let devices = platforms.into_iter().flat_map(|platform| {
-            let devices = listed("clGetDeviceIDs", |room, names, count| {
+        let (mut devices, mut failures) = (vec![], vec![]);
+        for platform in platforms {
+            let listed = listed("clGetDeviceIDs", |room, names, count| {
                 // SAFETY: as above, and the library named the platform.
                 unsafe { (self.0.clGetDeviceIDs)(platform, ALL_DEVICES, room, names, count) }
             });
-            devices.unwrap_or_default().into_iter().map(move |device| DeviceId { platform, device })
-        });
-        Ok(devices.collect())
+            match listed {
+                Ok(here) => {
+                    devices.extend(here.into_iter().map(|device| DeviceId { platform, device }));
+                }
+                Err(failed) => failures.push(failed),
+            }
+        }
+        Ok((devices, failures))
     }
 
     /// What a device says of itself in a number of at most 8 bytes.

@@ -251,20 +251,36 @@ impl Event {
         })
     }
 
-    /// How long it took on the device, once it is done.
+    /// How long it took on the device, once it is done; 0 where its driver can't tell. NVIDIA's knows that of a command
+    /// which is said to be over only once that was waited for.
     pub(in crate::opencl) fn took_ns(&self) -> Result<u64, Failed> {
+        let mut took_ns = self.told_ns()?;
+        if took_ns.is_none() {
+            let (wait, raw) = (self.context.functions().clWaitForEvents, self.handle.raw());
+            // SAFETY: there is one event, and it is ours.
+            done("clWaitForEvents", unsafe { wait(1, &raw const raw) })?;
+            took_ns = self.told_ns()?;
+        }
+        Ok(took_ns.unwrap_or(0))
+    }
+
+    fn told_ns(&self) -> Result<Option<u64>, Failed> {
         let [start, end] = [PROFILING_START, PROFILING_END].map(|what| {
             let mut ns = 0_u64;
             let ask = self.context.functions().clGetEventProfilingInfo;
             let place = (&raw mut ns).cast();
             // SAFETY: the event is ours, and `ns` has 8 bytes.
-            let status = unsafe { ask(self.handle.raw(), what, 8, place, null_mut()) };
-            done("clGetEventProfilingInfo", status).map(|()| ns)
+            match unsafe { ask(self.handle.raw(), what, 8, place, null_mut()) } {
+                NO_TIMES => Ok(None),
+                status => done("clGetEventProfilingInfo", status).map(|()| Some(ns)),
+            }
         });
-        Ok(end?.saturating_sub(start?))
+        Ok(end?.zip(start?).map(|(end, start)| end.saturating_sub(start)))
     }
 }
 
+/// `CL_PROFILING_INFO_NOT_AVAILABLE`.
+const NO_TIMES: i32 = -7;
 /// A call that says it worked, and gave nothing.
 const NOTHING: i32 = i32::MIN;
 const PROFILING: u64 = 2;

@@ -76,7 +76,9 @@ def gpu_arm(cell: Cell, context: Context) -> Arm:
     if match := CORES.fullmatch(name):
         return _engine_arm(match[1], int(match[2]), batch, context)
     if cell["data"] == HOST:
-        return WaitingArm(_engine_arm(device_spec(name), 1, batch, context))
+        laid_out = LAID_OUT.fullmatch(name)
+        threads = int(laid_out[1]) if laid_out else 1
+        return WaitingArm(_engine_arm(device_spec(name), threads, batch, context))
     grid, mode = grid_of(cell), str(cell.get("mode", PARTITIONED))
     threads = 1 if mode == REPLICATED or grid is None else grid.every
     return native(
@@ -120,6 +122,11 @@ def _engine_arm(device: str, threads: int, messages: int, context: Context) -> A
 def cores_text(driver: str, cores: int) -> str:
     """A number of cores as the value of a cell: `cpu, 1 core`."""
     return f"{driver}, {cores} core{'s' * (cores > 1)}"
+
+
+def laid_out_text(device: str, cores: int) -> str:
+    """A device whose batches that many cores lay out, as the value of a cell."""
+    return f"{device}, laid out by {cores} cores"
 
 
 def core_count(device: str) -> int | None:
@@ -188,6 +195,7 @@ BY_CODE = {AS_PUBLISHED: "table", OURS: "cpu"}
 # By code the threads that stand for one core, the least that each takes.
 CORE_THREADS = {AS_PUBLISHED: 1, OURS: LANES}
 CORES = re.compile(r"(\w+), (\d+) cores?")
+LAID_OUT = re.compile(r".+, laid out by (\d+) cores")
 CORE_MESSAGES, CORE_COUNTS = 1_024, (1, 2, 4, 8)
 # Where each is worked once: threads of large grids have fewer, and their tables tell more.
 MESSAGES_MOST = 1 << 18
@@ -204,6 +212,11 @@ NAMES: Mapping[Value, str] = {
     **{
         cores_text(driver, count): cores_text(notes.NAMES[driver], count)
         for driver in BY_CODE.values()
+        for count in CORE_COUNTS
+    },
+    **{
+        laid_out_text(gpu, count): laid_out_text(notes.NAMES[gpu], count)
+        for gpu in ("cuda", "opencl")
         for count in CORE_COUNTS
     },
     PROCESSOR: f"{PROCESSOR} (no GPU, for tests only)",
