@@ -75,7 +75,7 @@ bench-frames: $(EXTENSIONS) ## Exchange a million frames of 64 KiB with another 
 	@$(BIN)/python tools/docs.py
 
 .PHONY: gpu
-gpu: wheel ## Check the GPUs of this machine, then measure them, with wheels, for `sealift lab report`; some ten minutes, estimated
+gpu: wheel ## Check the GPUs of this machine, then measure them, with wheels, for `sealift lab report`; some seven minutes
 	@mkdir -p $(RESULTS)
 	@out=$(RESULTS)/gpu; next=2; while [ -e "$$out" ]; do out=$(RESULTS)/gpu-$$next; next=$$((next + 1)); done; \
 		tools/measure-gpu "$$out" $(DEVICE)

@@ -133,6 +133,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "loop": ("python-loop", peers.loop_sentence),
         "picture": ("lab", peers.speed_picture_line("docs/")),
         "speed": ("peers", peers.speed),
+        "gpu": ("gpu", peers.gpu_sentence),
         "advise": ("advise.txt", files.console),
     },
     "docs/performance.md": {
@@ -205,13 +206,15 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     },
     "docs/document-003-gpu.md": {
         "projected-blocks": ("", files.gpu_limits),
-        "blocks": run_block(
-            "lab-003-gpu", grid("gpu-blocks", "device thread_blocks", "MB/s", "code mode data")
-        ),
+        "blocks": run_block("gpu", grid("gpu-blocks", "thread_blocks", "MB/s", "code mode data")),
         "projected-beside": ("", runs.projected_times("gpu-beside-cpu", "batch")),
         "beside": run_block(
-            "lab-003-gpu", grid("gpu-beside-cpu", "batch", "µs", "device", data="host to host")
+            "gpu", grid("gpu-beside-cpu", "batch", "µs", "device", data="host to host")
         ),
+        "messages": run_block(
+            "gpu", grid("gpu-messages", "work message_bytes", "GB/s", "key_bits s_box")
+        ),
+        "host": run_block("gpu", grid("gpu-host-to-host", "message_bytes keys", "GB/s", "cores")),
     },
     "docs/document-004.md": {
         "offsets": run_block(

@@ -70,6 +70,27 @@ def loop_sentence(sources: Sequence[Source]) -> str:
     )
 
 
+def gpu_sentence(sources: Sequence[Source]) -> str:
+    """What a GPU seals in its own memory, and from its host's and back beside the host's cores."""
+    found = load(sources[-1].path)
+    gpus = found.run.machine.facts["nvidia_gpus"].value
+    assert isinstance(gpus, Sequence), "the run is of one"
+    gpu = str(gpus[0]).partition(",")[0]
+    most = max(int(row.cell["batch"]) for row in found.results[BESIDE].rows)
+
+    def speed(data: str, device: str) -> str:
+        (row,) = found.results[BESIDE].select(data=data, device=device, batch=most)
+        assert row.payload_mb_per_s is not None, "its messages have bytes"
+        return f"{row.payload_mb_per_s.value / 1e3:.3g} GB/s"
+
+    return (
+        f"An {gpu} seals {speed('resident', 'cuda')} in its own memory, and "
+        f"{speed(HOST, 'cuda, laid out by 8 cores')} from its host's and back; 8 of the host's "
+        f"cores seal {speed(HOST, 'cpu, 8 cores')} ({most:,} messages of 128 B, a key each; "
+        f"{_short_conditions(found)})."
+    )
+
+
 def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
     """The picture of speed by size and its conditions, for a page from which it lies there."""
 
@@ -77,7 +98,7 @@ def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
         found = load(sources[-1].path)
         return (
             f"![Payload speed by message size]({folder}speed-by-size.svg)\n\n"
-            f"*MB/s of text by message size: AES-128-GCM, 1,024 keys, 1,024 messages a call, one "
+            f"*MB/s by message size: AES-128-GCM, 1,024 keys, 1,024 messages a call, one "
             f"thread; {_short_conditions(found)}.*"
         )
 
@@ -159,7 +180,7 @@ def _short_conditions(found: Findings) -> str:
     return f"{machine_text(found.run.machine).partition(',')[0]}, {found.run.plan.created[:10]}"
 
 
-PEERS = "peers"
+PEERS, BESIDE, HOST = "peers", "gpu-beside-cpu", "host to host"
 ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
 SEALED = "sealed"
 SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")

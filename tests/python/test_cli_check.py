@@ -1,12 +1,15 @@
 """`sealift check`: devices that compute right, one that does not, and those that are not here."""
 
+import ctypes
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,7 @@ from sealift.exit_code import ExitCode
 from test_cli import without
 
 ROOT = Path(__file__).parents[2]
+NAME = "SEALIFT_CHANGED_BY_A_LIBRARY"
 BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
 
 
@@ -33,6 +37,28 @@ def test_a_right_device_has_a_line_with_counts_where_there_is_no_lab() -> None:
     assert passed == checks
     assert int(refused.replace(",", "")) > 1_000
     assert int(messages.replace(",", "")) > 2 * int(refused.replace(",", ""))
+
+
+def test_what_a_library_changes_in_the_environment_reaches_no_process_that_checks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def popen(command: Sequence[str], **how: Any) -> object:
+        script = f"import os; print({NAME!r} in os.environ)"
+        around = how.get("env")
+        seen.append(subprocess.check_output([sys.executable, "-c", script], text=True, env=around))
+        return subprocess.Popen(command, **how)
+
+    monkeypatch.setattr(check, "Popen", popen)
+    c_library = ctypes.CDLL(None)
+    # As PoCL does it, which Python doesn't see.
+    c_library.setenv(NAME.encode(), b"1", 1)
+    try:
+        invoke("check", "null")
+    finally:
+        c_library.unsetenv(NAME.encode())
+    assert seen == ["False\n"]
 
 
 def test_json_has_what_each_check_did() -> None:

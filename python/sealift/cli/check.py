@@ -86,7 +86,10 @@ def _document(extension: ModuleType, spec: str, seed: int) -> Document:
     say_s = begin_s + SAY_S
     # -P: a file in the current folder hides no module. A session: Ctrl-C reaches only this process.
     command = (sys.executable, "-P", "-m", "sealift.cli.check", extension.__name__, spec, str(seed))
-    child = Popen(command, bufsize=0, stdout=PIPE, start_new_session=True)
+    # As this process got it: libraries of OpenCL change theirs, and one that inherits that may find
+    # no GPU.
+    around = dict(os.environ)
+    child = Popen(command, bufsize=0, stdout=PIPE, start_new_session=True, env=around)
     assert child.stdout is not None, "opened as a pipe"
     try:
         while not fault:

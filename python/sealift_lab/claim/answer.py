@@ -245,7 +245,7 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
     if pairs := gauge(run.samples):
         yield Remark(f"noise ±{format_percent(pairs.noise)}", pairs.noise > NOISE_CARE)
     if best and all(row.processes == 1 for row in best.rows):
-        yield Remark("one process: another may differ by 1 to 3 %")
+        yield Remark("another run may differ by 1 to 3 %")
     wrong = (claim for claim in every if claim.relation is Relation.WRONG)
     yield from (Remark(sentence(claim), is_care=True) for claim in wrong)
     if (ending := run.ending.ending if run.ending else RUNNING) not in ENDS_WELL:

@@ -211,8 +211,10 @@ class Child:
         # It begins with them blocked, so that none comes before it can handle them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
+            # As this process got it: libraries of OpenCL change theirs, as `sealift check` says.
+            around = dict(os.environ)
             self._process = subprocess.Popen(
-                COMMAND, stdin=PIPE, stdout=PIPE, stderr=PIPE, pass_fds=(job.lock,)
+                COMMAND, stdin=PIPE, stdout=PIPE, stderr=PIPE, pass_fds=(job.lock,), env=around
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)

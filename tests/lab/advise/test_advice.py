@@ -299,4 +299,4 @@ def test_json_holds_answer_ranks_and_the_same_figures(run: Run, tmp_path: Path) 
 
 
 # The runs here have one process; fuller answers have no room for it.
-ONE_PROCESS = "one process: another may differ by 1 to 3 %"
+ONE_PROCESS = "another run may differ by 1 to 3 %"

@@ -31,7 +31,7 @@ def test_a_run_of_one_process_says_that_it_speaks_of_that_one(a_run: Make) -> No
         [remark.text for remark in answer(run, results(run)).remarks]
         for run in (a_run(THREE, "one", processes=1, blocks=12), a_run(THREE))
     ]
-    caveat = "one process: another may differ by 1 to 3 %"
+    caveat = "another run may differ by 1 to 3 %"
     assert [caveat in texts for texts in said] == [True, False]
 
 

@@ -1,5 +1,6 @@
 """Document 003 on GPUs: cells, arms, what stands beside published figures, projected lines."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +53,20 @@ def test_a_gpu_is_measured_where_there_is_one_and_else_this_processor(name: str)
     assert devices(experiment, WITH) == {"cuda"}
     assert devices(experiment, WITHOUT) == {PROCESSOR}
     assert not experiment.groups(replace(WITH, quick=True))
+
+
+@with_gpu
+def test_the_cells_of_a_kept_run_on_a_gpu_are_cells_today() -> None:
+    run = Path(__file__).parents[4] / "results/2026-11-26/intelr-xeonr-processor-16-cores/gpu"
+    scope = Scope(quick=False, cores=16, devices=("cuda",))
+    by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
+    planned = json.loads((run / "plan.json").read_text(encoding="utf-8"))["experiments"]
+    for each in planned:
+        kept = [cell for group in each["groups"] for cell in group]
+        today = cells(by_name[each["name"]], scope)
+        assert kept, each["name"]
+        assert all(cell in today for cell in kept), each["name"]
+    assert len(planned) == 11
 
 
 @each_one
