@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sealift_lab.claim.declared import plans
 from sealift_lab.experiments import registry
-from sealift_lab.experiments.document_003.messages import logged, stated
+from sealift_lab.experiments.document_003.messages import STATED, logged, stated
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import OF, SIZED, Work, batch_for, crypto_cells, sized
 from sealift_lab.model.arm import Cell, Value, fits
@@ -105,7 +105,8 @@ def grid(
     cells = tuple(crypto_cells(works, devices=devices, threads=threads, batch=batch))
     by_size = registry.find(BY_SIZE)
     preferred = {"workload": works[0].workload, **by_size.preferred}
-    return replace(by_size, cells=lambda _: cells, preferred=preferred)
+    names = {**by_size.names, STATED: "half sealed, three key lengths"}
+    return replace(by_size, cells=lambda _: cells, preferred=preferred, names=names)
 
 
 def quick_works() -> tuple[Work, ...]:

@@ -142,10 +142,12 @@ def _select(
                 name = f"{region.path.resolve()}:{region.offset}:{region.length}"
                 experiment = replace(experiment, legend={**experiment.legend, MEMORY: name})
             chosen.append((experiment, groups))
-        elif not (quick and _groups(experiment, replace(scope, quick=False))):
-            eprint(f"{experiment.name} has no cells for this machine, so it is left out")
-        elif not is_all:
+        elif is_all:
+            continue
+        elif quick and _groups(experiment, replace(scope, quick=False)):
             eprint(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
+        else:
+            eprint(f"{experiment.name} has no cells for this machine, so it is left out")
     if not chosen:
         fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list --try` says why")
 

@@ -69,7 +69,7 @@ STATED_BYTES = 128
 MIX = Mix(50, 25, 25)
 MESSAGE_NAMES: Mapping[Value, str] = {
     **NAMES,
-    STATED: f"{STATED_BYTES} B messages",
+    STATED: f"{STATED_BYTES} B messages, half sealed",
     LOGGED: "28 B messages, as logged",
 }
 BUILDERS: dict[str, Builder] = {STATED: stated_workload, LOGGED: logged_workload}
