@@ -138,8 +138,12 @@ def regret(sources: Sequence[Source]) -> str:
 
 
 def cores(sources: Sequence[Source]) -> str:
-    """What every core gains by size, and what callers and devices cost each other."""
-    lines = _lines(sources[-1].path)
+    """What every core gains by size, and what callers and devices cost each other: two machines."""
+    return "\n\n".join(map(_cores, sources[-2:]))
+
+
+def _cores(source: Source) -> str:
+    lines = _lines(source.path)
     gains = [line for line in lines if line["what"] in (EVERY_CORE, COPY)]
     by_place = {(_batch_bytes(line), line["memory"], _form(line)): line for line in gains}
     shown = dict.fromkeys(place[:2] for place in by_place if place[0] in BATCH_BYTES)
@@ -150,7 +154,7 @@ def cores(sources: Sequence[Source]) -> str:
     ]
     table = text_table(["batch", "results", *FORMS.values()], rows, texts=2)
     others = [line for line in lines if line not in gains]
-    return _with_origin(sources[-1], table, _sheet(others, OTHERS_SHEET, texts=2))
+    return _with_origin(source, table, _sheet(others, OTHERS_SHEET, texts=2))
 
 
 def _pools(path: Path, sizes: Sequence[int] = ()) -> tuple[PlannedExperiment, Results]:

@@ -29,9 +29,9 @@ def speed(sources: Sequence[Source]) -> str:
     ]
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
-        f"Speed of `Engine::run` over that of the fastest of {many} other libraries, batched but "
-        "for the last row, one core, AES-128. **Bold**: the named library is faster, by this; "
-        "≈: no difference shown; blank: not measured.\n\n"
+        f"Speed of `Engine::run`, batches but for the last row, over that of the fastest of {many} "
+        "other libraries, one core, AES-128. **Bold**: that library is faster, by this; ≈: no "
+        "difference shown; blank: not measured.\n\n"
         f"{text_table(['message', *(name_of(each, names) for each in keys)], rows)}\n\n"
         f"{_short_conditions(found)}; [all cases and machines](docs/performance.md)."
     )
@@ -65,8 +65,8 @@ def loop_sentence(sources: Sequence[Source]) -> str:
         raise ValueError(f"{slow[0]} was not shown to be faster than {PYCA_LOOP}")
     lists, columns = (estimate_text(rows[name].ratio) for name in BATCHES)
     return (
-        f"Times as fast as the loop, with 95 % intervals: with lists {lists}, with numpy arrays "
-        f"{columns}. (16,384 messages of 128 B, 1,024 keys, one core; {_short_conditions(found)}.)"
+        f"That is {lists} times as fast as the loop with lists, and {columns} with numpy arrays "
+        f"(16,384 messages of 128 B, 1,024 keys, one core; {_short_conditions(found)})."
     )
 
 
@@ -84,9 +84,9 @@ def gpu_sentence(sources: Sequence[Source]) -> str:
         return f"{row.payload_mb_per_s.value / 1e3:.3g} GB/s"
 
     return (
-        f"An {gpu} seals {speed('resident', 'cuda')} in its own memory, and "
-        f"{speed(HOST, 'cuda, laid out by 8 cores')} from its host's and back; 8 of the host's "
-        f"cores seal {speed(HOST, 'cpu, 8 cores')} ({most:,} messages of 128 B, a key each; "
+        f"From host memory 8 cores seal {speed(HOST, 'cpu, 8 cores')}, and a GPU ({gpu}), fed by 8 "
+        f"cores, {speed(HOST, 'cuda, laid out by 8 cores')}; in its own memory it seals "
+        f"{speed('resident', 'cuda')} ({most:,} messages of 128 B, a key each; "
         f"{_short_conditions(found)})."
     )
 

@@ -203,8 +203,9 @@ const COMPILING: Duration = Duration::from_secs(60);
 const PART_BYTES_MAX: usize = 64 << 20;
 /// They are counted in 32 bits.
 const MESSAGES_MAX: usize = 1 << 30;
-/// Starting copies and kernels, and a core that lays messages out and gives results back, as fast as it copies (docs/document-004.md).
-const GPU_COST: Cost = Cost::clamped(30_000.0, 40.0, 0.2);
+/// Starting copies and kernels, and a core that lays messages out and gives results back, as measured with an H200
+/// (docs/document-003-gpu.md).
+const GPU_COST: Cost = Cost::clamped(70_000.0, 190.0, 0.5);
 const PROCESSOR_COST: Cost = Cost::clamped(300_000.0, 1_000.0, 10.0);
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ def _select(
     """
     scope = this_scope(quick=quick, threads=threads, memories=(MEMORY,) if region else ())
     is_all = not {*names} - {"all"}
-    chosen = []
+    chosen, why = [], "`sealift lab list --try` says why"
     for experiment in registry.select(names):
         if groups := _groups(experiment, scope):
             if threads and not all(cell.get("threads") in threads for g in groups for cell in g):
@@ -145,11 +145,12 @@ def _select(
         elif is_all:
             continue
         elif quick and _groups(experiment, replace(scope, quick=False)):
-            eprint(f"{experiment.name} is no part of a quick run; leave out --quick to measure it")
+            why = "leave out --quick"
+            eprint(f"{experiment.name} is no part of a quick run; {why} to measure it")
         else:
             eprint(f"{experiment.name} has no cells for this machine, so it is left out")
     if not chosen:
-        fail(ExitCode.NOTHING_RAN, "nothing is left to measure; `sealift lab list --try` says why")
+        fail(ExitCode.NOTHING_RAN, f"nothing is left to measure; {why}")
 
     def order(one: tuple[Experiment, Groups]) -> tuple[bool, float]:
         if _groups(one[0], replace(scope, quick=True)):

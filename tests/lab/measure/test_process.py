@@ -1,5 +1,6 @@
 """Measuring processes, with arms that do everything that arms can do wrong."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -30,6 +31,19 @@ def test_a_process_measures_its_blocks_and_reports_each_arm(tmp_path: Path) -> N
     facts = {"checked_against": "itself", "samples": 12, "is_fast": "False"}
     assert reports[0]["facts"] == facts
     assert {each["restart"] for each in reports} == {3}
+
+
+def test_what_a_library_changes_in_the_environment_reaches_no_measuring_process(
+    tmp_path: Path,
+) -> None:
+    c_library = ctypes.CDLL(None)
+    # By C, as PoCL does: Python doesn't see it, and none that inherits this starts.
+    c_library.setenv(b"PYTHONHOME", b"/nowhere", 1)
+    try:
+        found, failed = events(job(new_run(tmp_path, "first", "second"), 2))
+    finally:
+        c_library.unsetenv(b"PYTHONHOME")
+    assert (failed, found[-1]["ending"]) == ("", "complete")
 
 
 def test_arms_are_prepared_in_an_order_that_is_drawn_for_each_process(tmp_path: Path) -> None:

@@ -247,10 +247,10 @@ impl<S: Software> Shared<S> {
             Resource::Cores(_) => Resource::Cores(crew.cores.clone()),
             own => own,
         };
-        // Of cores that were named, the crew has what there is.
+        // Several threads are that much faster only on several cores.
         let cuts = match &works_on {
-            Resource::Cores(named) if !named.is_empty() => Cuts::Nothing,
-            _ => capabilities.cuts,
+            Resource::Cores(named) if named.is_empty() => capabilities.cuts,
+            _ => Cuts::Nothing,
         };
         Self {
             software,

@@ -91,21 +91,6 @@ fn polled(device: &dyn Device) -> Vec<Completion> {
 }
 
 #[test]
-fn batches_are_shared_out_unless_the_device_has_cores_of_its_own() {
-    let all = Resource::Cores(vec![]);
-    for (works_on, cores, cuts) in [
-        (all.clone(), vec![], Cuts::Batches),
-        (all, vec![0], Cuts::Nothing),
-        // Whose batches the caller's cores lay out.
-        (Resource::Own, vec![], Cuts::Batches),
-    ] {
-        let capabilities = Capabilities { works_on, ..puppet_capabilities() };
-        let device = open(puppet().0, capabilities, Crew { workers: 2, cores }, &context().0);
-        assert_eq!(device.capabilities().cuts, cuts, "{:?}", device.capabilities().works_on);
-    }
-}
-
-#[test]
 fn a_job_is_worked_by_a_named_thread_which_rings_once() {
     let stage = stage();
     stage.orders.send(Order::Work).unwrap();

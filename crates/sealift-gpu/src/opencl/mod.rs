@@ -82,10 +82,15 @@ fn found(library: &str) -> Result<All, GpuError> {
         }
     }
     devices.sort_by_key(|found| found.about.local_is_cached);
+    let platforms: Vec<_> =
+        failures.iter().map(|failed| format!("a platform fails: {failed}")).collect();
     if devices.is_empty() {
-        return Err(unfit.pop().unwrap_or_else(|| none("no platform has one".to_owned())));
+        let reason = match platforms.is_empty() {
+            true => "no platform has one".to_owned(),
+            false => platforms.join("; "),
+        };
+        return Err(unfit.pop().unwrap_or_else(|| none(reason)));
     }
-    let platforms = failures.iter().map(|failed| format!("another platform: {failed}"));
     let unfit = unfit.iter().map(ToString::to_string).chain(platforms).collect();
     Ok(All { devices, unfit })
 }

@@ -59,8 +59,8 @@ impl Work {
         }
     }
 
-    /// What the last work took by the device's own clock; nothing where copies and work, or both ways, overlap as far as
-    /// they do, which this machine's clock alone tells.
+    /// What the last work took by the device's own clock. Nothing where its driver can't tell, or where copies and work, or
+    /// both ways, overlap as far as they do: then this machine's clock counts.
     pub(super) fn device_ns(&self) -> Option<u64> {
         let ns = match self.ready {
             Ready::Messages(_, Data::WithTransfers) | Ready::Copies(_, Direction::Both) => None,
@@ -68,7 +68,7 @@ impl Work {
             Ready::Copies(_, Direction::Out) => Some(self.last.copy_out_ns),
             _ => Some(self.last.compute_ns),
         };
-        ns.map(|ns| ns.max(1))
+        ns.filter(|ns| *ns > 0)
     }
 
     fn forget(&mut self) -> Result<(), GpuError> {

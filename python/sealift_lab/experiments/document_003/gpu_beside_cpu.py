@@ -3,8 +3,9 @@
 One core against one thread (or, of Sealift's kernel, one warp); all cores against all of a GPU with
 data where they are worked; and from this machine's memory and back there, by messages at once,
 beside 1, 2, 4 and 8 cores. The last is what a user gets: the engine and the device's driver, which
-gather, copy, work and scatter a batch, on one core and on as many as are beside it, and wait for it
-before the next. A batch of one message gives its latency. Not part of a quick run.
+gather, copy, work and scatter a batch, and wait for it before the next; from one thread, and from
+as many as there are cores beside it, each with its part of the messages. A batch of one message
+gives its latency. Not part of a quick run.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ def _cells(scope: Scope) -> Iterator[Cell]:
         at: Cell = {"code": code, "mode": mode, "data": data, "units": units, "batch": batch}
         counts = [count for count in counts if count <= min(cores, batch)]
         devices = [*(cells.cores_text(cells.BY_CODE[code], count) for count in counts), device]
-        # Batches come from the host: the more cores lay them out, the faster they come.
+        # The more threads lay messages out, the faster they come.
         if data == HOST and len(counts) > 1:
             devices.append(cells.laid_out_text(device, counts[-1]))
         yield from grid(scope, {**RESIDENT_MESSAGES, **at}, device=devices)

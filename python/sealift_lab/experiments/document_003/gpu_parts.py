@@ -74,12 +74,14 @@ def _lines_of_messages(_: Results) -> Iterator[Line]:
 
 
 def _cells_of_host(scope: Scope) -> Iterator[Cell]:
+    device = cells.device_of(scope)
+    counts = [each for each in HOST_CORES if each <= scope.cores]
     for size_bytes in HOST_BYTES:
         # Fewer messages than sessions would leave sessions without one.
-        most = HOST_FEW_BYTES // size_bytes
-        regimes = [str(each) for each in REGIMES if each != MANY_KEYS or each.sessions <= most]
-        at: Cell = {"device": cells.device_of(scope), "message_bytes": size_bytes}
-        counts = [each for each in HOST_CORES if each <= scope.cores]
+        most = (HOST_FEW_BYTES if device == PROCESSOR else HOST_MANY_BYTES) // size_bytes
+        least = most // counts[-1]
+        regimes = [str(each) for each in REGIMES if each != MANY_KEYS or each.sessions <= least]
+        at: Cell = {"device": device, "message_bytes": size_bytes}
         yield from grid(scope, at, keys=regimes, cores=counts)
 
 
@@ -163,7 +165,7 @@ MESSAGES = cells.gpu_experiment(
 )
 HOST = cells.gpu_experiment(
     **texts(__package__, "gpu-host-to-host"),
-    axes=(cells.DEVICE, cells.MESSAGE, *axes(keys="keys", cores="cores that lay out")),
+    axes=(cells.DEVICE, cells.MESSAGE, *axes(keys="keys", cores="calling threads")),
     compare="cores",
     cells=_cells_of_host,
     arm=_host_arm,

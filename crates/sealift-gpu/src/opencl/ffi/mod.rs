@@ -44,7 +44,7 @@ impl Api {
         Functions::open(file).map(|functions| Self(Arc::new(functions)))
     }
 
-    /// All devices of all platforms, and what platforms that list none say.
+    /// All devices of all platforms, and why platforms fail to list theirs.
     pub(super) fn devices(&self) -> Result<(Vec<DeviceId>, Vec<Failed>), Failed> {
         let platforms = listed("clGetPlatformIDs", |room, names, count| {
             // SAFETY: `names` has `room` places, or both are none, and `count` is one.
@@ -60,6 +60,7 @@ impl Api {
                 Ok(here) => {
                     devices.extend(here.into_iter().map(|device| DeviceId { platform, device }));
                 }
+                Err(Failed { status: NO_DEVICE, .. }) => {}
                 Err(failed) => failures.push(failed),
             }
         }
@@ -157,6 +158,8 @@ fn done(call: &'static str, status: i32) -> Result<(), Failed> {
     if status == 0 { Ok(()) } else { Err(Failed { call, status }) }
 }
 
+/// `CL_DEVICE_NOT_FOUND`: a platform that has none.
+const NO_DEVICE: i32 = -1;
 const ALL_DEVICES: u64 = 0xffff_ffff;
 const CONTEXT_PLATFORM: isize = 0x1084;
 /// No event is waited for: queues are in order.

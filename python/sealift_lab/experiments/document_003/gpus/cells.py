@@ -125,7 +125,7 @@ def cores_text(driver: str, cores: int) -> str:
 
 
 def laid_out_text(device: str, cores: int) -> str:
-    """A device whose batches that many cores lay out, as the value of a cell."""
+    """A device to which as many threads, each on a core of its own, give their batches."""
     return f"{device}, laid out by {cores} cores"
 
 
@@ -207,6 +207,10 @@ WORKLOAD = (
     "AES-128, sealing only; the document mixes keys of 128, 192 and 256 bits, and seals, opens and "
     "verifies"
 )
+DEVICE_NAMES: Mapping[Value, str] = {
+    **{gpu: notes.NAMES[gpu] for gpu in ("cuda", "opencl")},
+    PROCESSOR: f"{PROCESSOR} (no GPU, for tests only)",
+}
 NAMES: Mapping[Value, str] = {
     **notes.NAMES,
     **{
@@ -215,11 +219,11 @@ NAMES: Mapping[Value, str] = {
         for count in CORE_COUNTS
     },
     **{
-        laid_out_text(gpu, count): laid_out_text(notes.NAMES[gpu], count)
-        for gpu in ("cuda", "opencl")
+        laid_out_text(str(device), count): laid_out_text(name, count)
+        for device, name in DEVICE_NAMES.items()
         for count in CORE_COUNTS
     },
-    PROCESSOR: f"{PROCESSOR} (no GPU, for tests only)",
+    **DEVICE_NAMES,
     AS_PUBLISHED: "the document's program",
     OURS: "Sealift's kernel",
 }
