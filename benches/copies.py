@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from sealift_lab.claim.words import conditions, estimate_text
-from sealift_lab.experiments.document_004.comparisons import share_of_ceiling
+from sealift_lab.experiments.document_004.copy_experiments import share_of_ceiling
 from sealift_lab.judge.rows import results, times
 from sealift_lab.model.results import Estimate, Results
 from sealift_lab.run.read_folder import Run

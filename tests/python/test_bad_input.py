@@ -51,6 +51,7 @@ BAD_SEALS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("str aad in a list", {"aad": [b"", b"", "h"]}, TypeError, r"aad\[2\] is str"),
     ("str nonce", {"nonces": [*NONCES[:2], "n" * 12]}, TypeError, r"nonces\[2\] is str"),
     ("str keys", {"keys": "k" * 16}, TypeError, "keys is str where bytes belong"),
+    ("one key", {"keys": b"k" * 16}, TypeError, "keys is one byte string: give engine.session"),
     ("no column", {"texts": 7}, TypeError, "texts is int where a column belongs: give a list"),
     ("a generator", {"texts": (t for t in TEXTS)}, TypeError, "texts is generator"),
     ("flat bytes", {"nonces": b"".join(NONCES)}, TypeError, r"nonces .* 36 bytes .* 2-D buffer"),

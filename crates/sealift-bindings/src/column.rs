@@ -238,7 +238,7 @@ impl Rows {
 }
 
 /// Whether an object is one byte string: a buffer of one dimension that is no column by itself.
-fn is_flat(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_flat(object: &Bound<'_, PyAny>) -> bool {
     !object.is_instance_of::<ffi::Column>()
         && PyUntypedBuffer::get(object).is_ok_and(|buffer| buffer.dimensions() == 1)
 }

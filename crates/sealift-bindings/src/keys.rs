@@ -1,7 +1,7 @@
 //! Under which keys a batch is worked, as Python says it.
 
 use crate::bytes::held;
-use crate::column::Given;
+use crate::column::{Given, is_flat};
 use crate::errors::{Outcome, type_name, wrong_type};
 use crate::integers::{self, Integer};
 use crate::session::Session;
@@ -29,6 +29,10 @@ impl<'py> GivenKeys<'py> {
         }
         match ids(object)? {
             Some(ids) => Ok(Self::Each(ids)),
+            None if is_flat(object) => {
+                let right = "engine.session(key) for one key, a list of keys for a key each";
+                Err(wrong_type(format!("keys is one byte string: give {right}")).into())
+            }
             None => Given::read(object, "keys").map(Self::Raw),
         }
     }

@@ -3,7 +3,7 @@
 use crate::GpuError;
 use crate::gpu::{Lane, Room, Slab, Took};
 use crate::keys::Keys;
-use crate::round::{Packed, Plan};
+use crate::pack::{Packed, Plan};
 use crate::work::{Failure, Worker, bring};
 use sealift_core::{DeviceError, Op, Work};
 use std::fmt;

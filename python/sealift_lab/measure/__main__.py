@@ -22,9 +22,9 @@ from sealift.exit_code import ExitCode
 from sealift_lab.experiments import registry
 from sealift_lab.experiments.survey import this_scope
 from sealift_lab.machine.sensors import chosen_devices, surroundings
-from sealift_lab.measure.parent import ENDLESS_HANG_S, NO_ANSWER, Parent, answering
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob
+from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, NO_ANSWER, Parent, answering
 from sealift_lab.measure.write_folder import NotWrittenError, create, hold_new, write_ending
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.run import REPORTS, SAMPLES, Ending, Plan, PlannedExperiment

@@ -1,7 +1,7 @@
 """The files of a run folder, typed: plan, samples, reports, machine. Units stand last in names.
 
 Dataclasses of the standard library, so that a measuring process writes them without other packages;
-`run.folder` reads them with msgspec, which checks every field.
+`run.read_folder` reads them with msgspec, which checks every field.
 """
 
 from collections.abc import Mapping, Sequence

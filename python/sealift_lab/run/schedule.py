@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from sealift_lab.measure.parent import answering
 from sealift_lab.measure.plan import BLOCKS, PROCESSES, planned
+from sealift_lab.measure.watch_processes import answering
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import Plan, PlannedExperiment, ReportLine

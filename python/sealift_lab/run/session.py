@@ -16,9 +16,9 @@ from sealift_lab.judge.rows import narrow, results
 from sealift_lab.machine.facts import describe
 from sealift_lab.machine.sensors import surroundings
 from sealift_lab.measure import write_folder
-from sealift_lab.measure.parent import ENDLESS_HANG_S, NO_ANSWER, Parent
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.process import GroupJob
+from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, NO_ANSWER, Parent
 from sealift_lab.measure.write_folder import FolderError, NotWrittenError
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sealift_lab.experiments import registry
-from sealift_lab.measure.parent import Child
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob, Job
+from sealift_lab.measure.watch_processes import Child
 from sealift_lab.measure.write_folder import create
 from sealift_lab.model.experiment import Scope
 from sealift_lab.model.run import Surroundings

@@ -3,7 +3,7 @@
 use crate::GpuError;
 use crate::gpu::About;
 use crate::message::{GROUP_MAX, LANES, Operation};
-use crate::round::PART_BYTES_MAX;
+use crate::pack::PART_BYTES_MAX;
 use crate::variant::Tables;
 use sealift_core::KeyLength;
 

@@ -1,16 +1,16 @@
 """Document 004, copies and shared memory: by length, threads, function, memory, and as frames."""
 
-from sealift_lab.experiments.document_004 import comparisons, frames
+from sealift_lab.experiments.document_004 import copy_experiments, frames
 from sealift_lab.model.experiment import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    comparisons.OFFSETS,
-    comparisons.BY_LENGTH,
-    comparisons.BY_THREADS,
-    comparisons.BY_FUNCTION,
-    comparisons.CEILING,
-    comparisons.WHY_THREADS,
-    comparisons.EXAMPLE,
+    copy_experiments.OFFSETS,
+    copy_experiments.BY_LENGTH,
+    copy_experiments.BY_THREADS,
+    copy_experiments.BY_FUNCTION,
+    copy_experiments.CEILING,
+    copy_experiments.WHY_THREADS,
+    copy_experiments.EXAMPLE,
     frames.EXPERIMENT,
-    comparisons.BY_MEMORY,
+    copy_experiments.BY_MEMORY,
 )

@@ -8,7 +8,7 @@ import pytest
 from tests.lab.experiments.document_003.made_results import FULL, cells
 from tests.lab.experiments.document_003.made_results import results as made
 
-from sealift_lab.experiments.document_004 import EXPERIMENTS, comparisons, copies
+from sealift_lab.experiments.document_004 import EXPERIMENTS, copies, copy_experiments
 from sealift_lab.experiments.document_004.copies import copy_arm
 from sealift_lab.model.arm import Cell, Context, Skip, fits
 from sealift_lab.model.experiment import Experiment, Scope
@@ -59,10 +59,15 @@ def test_published_points_are_drawn_once_each_and_files_beside_the_published_way
     def published(experiment: Experiment) -> list[Published]:
         return [*experiment.published(NOTHING)]
 
-    by_threads, example = published(comparisons.BY_THREADS), published(comparisons.EXAMPLE)
+    by_threads, example = (
+        published(copy_experiments.BY_THREADS),
+        published(copy_experiments.EXAMPLE),
+    )
     assert [sum(bool(each.series) for each in some) for some in (by_threads, example)] == [69, 12]
     file = [
-        each for each in (*example, *published(comparisons.BY_LENGTH)) if each.figure == "004-R2"
+        each
+        for each in (*example, *published(copy_experiments.BY_LENGTH))
+        if each.figure == "004-R2"
     ]
     # Four rows that the document prints, and the heap's of its authors' file of 5 runs.
     assert len(file) == 4 + 36
@@ -70,13 +75,13 @@ def test_published_points_are_drawn_once_each_and_files_beside_the_published_way
 
 
 ARMS = (
-    (comparisons.BY_THREADS, {"size_bytes": 4_096, "threads": 2}),
-    (comparisons.BY_FUNCTION, {"size_bytes": 65_536, "threads": 1}),
-    (comparisons.BY_LENGTH, {"size_bytes": 4_096}),
-    (comparisons.EXAMPLE, {"size_bytes": 256, "function": "sse2"}),
-    (comparisons.OFFSETS, {"size_bytes": 4_096, "offset": 12}),
-    (comparisons.WHY_THREADS, {"size_bytes": 65_536}),
-    (comparisons.CEILING, {"size_bytes": 4 << 20, "threads": 1, "kernel": "copy by Sealift"}),
+    (copy_experiments.BY_THREADS, {"size_bytes": 4_096, "threads": 2}),
+    (copy_experiments.BY_FUNCTION, {"size_bytes": 65_536, "threads": 1}),
+    (copy_experiments.BY_LENGTH, {"size_bytes": 4_096}),
+    (copy_experiments.EXAMPLE, {"size_bytes": 256, "function": "sse2"}),
+    (copy_experiments.OFFSETS, {"size_bytes": 4_096, "offset": 12}),
+    (copy_experiments.WHY_THREADS, {"size_bytes": 65_536}),
+    (copy_experiments.CEILING, {"size_bytes": 4 << 20, "threads": 1, "kernel": "copy by Sealift"}),
 )
 
 
@@ -102,8 +107,8 @@ def test_arms_copy_what_their_cells_name(
 def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: Path) -> None:
     context = Context(seed=1, folder=tmp_path)
     details = [
-        str(comparisons.WHY_THREADS.arm(cell, context).report()["detail"])
-        for cell in cells(comparisons.WHY_THREADS, FULL)[:9]
+        str(copy_experiments.WHY_THREADS.arm(cell, context).report()["detail"])
+        for cell in cells(copy_experiments.WHY_THREADS, FULL)[:9]
         if "published" in str(cell["cause"])
     ]
     assert details[0].endswith("a pool under one lock, polled every 10 µs")
@@ -111,7 +116,7 @@ def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: 
 
 
 def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
-    for experiment in (*EXPERIMENTS[1:4], comparisons.WHY_THREADS):
+    for experiment in (*EXPERIMENTS[1:4], copy_experiments.WHY_THREADS):
         without, named = (
             ["region" in cell.values() for cell in cells(experiment, scope)]
             for scope in (FULL, NAMED)
@@ -132,19 +137,23 @@ def test_a_region_has_cells_only_where_one_was_named(tmp_path: Path) -> None:
 
 def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly() -> None:
     speeds = {"copy past the caches": 10_000.0, "read, words": 15_000.0}
-    results = made(comparisons.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0))
-    (limit,) = comparisons.CEILING.published(results)
+    results = made(
+        copy_experiments.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0)
+    )
+    (limit,) = copy_experiments.CEILING.published(results)
     assert isinstance(limit.here, Scaled)
     assert isinstance(limit.here.figure, Rate)
     assert limit.here.figure.where["kernel"] == "copy past the caches"
     assert limit.here.factor == 2, "a copy moves its payload twice"
     assert limit.value == pytest.approx(23_460)
-    assert comparisons.share_of_ceiling(results, 1) == pytest.approx(0.8)
-    speeds = {comparisons.OUR_KERNEL: 90_000.0}
-    fast = made(comparisons.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 5_000.0))
+    assert copy_experiments.share_of_ceiling(results, 1) == pytest.approx(0.8)
+    speeds = {copy_experiments.OUR_KERNEL: 90_000.0}
+    fast = made(
+        copy_experiments.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 5_000.0)
+    )
     # Its own traffic is the least that it may be.
-    assert comparisons.share_of_ceiling(fast, 1) == 1.0
-    assert comparisons.share_of_ceiling(NOTHING, 1) is None
+    assert copy_experiments.share_of_ceiling(fast, 1) == 1.0
+    assert copy_experiments.share_of_ceiling(NOTHING, 1) is None
 
 
 def test_costs_are_stored_only_where_every_length_was_measured(
@@ -152,7 +161,7 @@ def test_costs_are_stored_only_where_every_length_was_measured(
 ) -> None:
     caches = tmp_path / "caches"
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
-    experiment = comparisons.BY_LENGTH
+    experiment = copy_experiments.BY_LENGTH
     whole = made(experiment, FULL, lambda _: 10_000.0)
     lacking = Results([row for row in whole.rows if row.cell["size_bytes"] != 4_194_304], ())
     few = Results([replace(row, blocks=2) for row in whole.rows], ())

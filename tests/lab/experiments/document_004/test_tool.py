@@ -4,7 +4,7 @@ import pytest
 from tests.lab.experiments.document_003.made_results import FULL
 from tests.lab.experiments.document_003.made_results import results as made
 
-from sealift_lab.experiments.document_004 import comparisons, tool
+from sealift_lab.experiments.document_004 import copy_experiments, tool
 from sealift_lab.experiments.document_004.tool import Tool, ToolLine
 from sealift_lab.model.results import Estimate
 
@@ -29,7 +29,7 @@ def test_a_file_of_another_kind_is_refused_with_its_head() -> None:
 
 
 def test_rows_of_a_run_become_lines_with_the_axes_that_the_tool_lacks() -> None:
-    results = made(comparisons.BY_LENGTH, FULL, lambda _: 12_345.0)
+    results = made(copy_experiments.BY_LENGTH, FULL, lambda _: 12_345.0)
     (row,) = results.select(size_bytes=4_096, function="ours", state="cold")
     (line,) = tool.lines_of([row])
     named = "App writes to host-heap cold calibrated"
