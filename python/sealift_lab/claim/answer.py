@@ -242,9 +242,11 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
     """What it was measured on; then reasons for care, the weightiest first."""
     place = (machine_text(run.machine), run.plan.created[:10])
     yield Remark(", ".join(filter(None, place)))
-    if pairs := gauge(run.samples):
-        yield Remark(f"noise ±{format_percent(pairs.noise)}", pairs.noise > NOISE_CARE)
-    if best and all(row.processes == 1 for row in best.rows):
+    pairs = gauge(run.samples)
+    is_noisy = pairs is not None and pairs.noise > NOISE_CARE
+    if pairs:
+        yield Remark(f"noise ±{format_percent(pairs.noise)}", is_noisy)
+    if best and not is_noisy and all(row.processes == 1 for row in best.rows):
         yield Remark("another run may differ by 1 to 3 %")
     wrong = (claim for claim in every if claim.relation is Relation.WRONG)
     yield from (Remark(sentence(claim), is_care=True) for claim in wrong)

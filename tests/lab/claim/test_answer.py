@@ -1,11 +1,14 @@
 """The answer is about preferred work, settled before unsettled; a winner was shown to win."""
 
 from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
 
 from sealift_lab.claim.answer import answer, claims
 from sealift_lab.claim.claims import compare, finding
 from sealift_lab.claim.words import sentence
-from sealift_lab.judge.rows import results
+from sealift_lab.judge.rows import gauge, results
 from sealift_lab.model.results import Relation
 from sealift_lab.model.run import ReportLine
 from sealift_lab.run.read_folder import Run
@@ -33,6 +36,19 @@ def test_a_run_of_one_process_says_that_it_speaks_of_that_one(a_run: Make) -> No
     ]
     caveat = "another run may differ by 1 to 3 %"
     assert [caveat in texts for texts in said] == [True, False]
+
+
+def test_a_noisy_run_does_not_say_that_another_differs_by_less(
+    a_run: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(THREE, processes=1, blocks=12)
+    found = gauge(run.samples)
+    assert found is not None
+    noisy = replace(found, noise=0.5)
+    monkeypatch.setattr("sealift_lab.claim.answer.gauge", lambda _: noisy)
+    texts = [remark.text for remark in answer(run, results(run)).remarks]
+    assert "noise ±50.0 %" in texts
+    assert not any("another run" in text for text in texts)
 
 
 def test_settled_work_goes_before_what_is_preferred_and_not_settled(a_run: Make) -> None:
