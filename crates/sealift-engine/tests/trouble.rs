@@ -157,6 +157,21 @@ fn work_on_the_calling_thread_says_nothing_about_a_queue_that_hangs() {
 }
 
 #[test]
+fn a_first_device_that_breaks_down_after_many_batches_is_left_at_once() {
+    let (engine, toys) = engine(by("failover"), &[4, 4]);
+    let session = session(&engine);
+    let run = || {
+        let (mut out, mut tags, mut status) = (vec![0; 15], vec![0; 48], vec![Status::Ok; 3]);
+        let (text, tags) = (Place::fixed(&mut out, 5), Place::fixed(&mut tags, 16));
+        let output = Output { text, tags, status: &mut status };
+        engine.run(&seal(&session, &TEXTS), output, &Options::default()).unwrap().device.index()
+    };
+    assert!((0..100).all(|_| run() == 0));
+    toys[0].break_down();
+    assert!((0..100).all(|_| run() == 1));
+}
+
+#[test]
 fn what_a_device_has_in_flight_when_it_is_found_out_counts_for_nothing() {
     let audit = Some(Audit { share: 0.5, seed: 1 });
     let (engine, toys) = engine(Settings { audit, ..by("failover") }, &[4, 4]);

@@ -65,7 +65,7 @@ impl Policy for EarliestFinish {
         true
     }
 
-    fn allows_cached_decisions(&self) -> bool {
+    fn allows_cached(&self, _: Because) -> bool {
         true
     }
 }

@@ -21,6 +21,11 @@ impl Policy for Failover {
         Reach::From(0)
     }
 
+    /// One that stands in for the first is asked for anew each time.
+    fn allows_cached(&self, because: Because) -> bool {
+        because == Because::First
+    }
+
     fn choose(&mut self, asked: &Asked<'_>) -> Choice {
         let device = asked.candidates[0].device;
         let because = if device == asked.first { Because::First } else { Because::Next };

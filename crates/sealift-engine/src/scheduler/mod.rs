@@ -184,7 +184,8 @@ impl Scheduler {
     /// Keeps a decision on a small batch for the next ones, if it may be. True when it does.
     pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Decision) -> bool {
         let cached = CachedDecision::new(shape, decision);
-        let may_be = decision.because == Because::Named || self.policy.allows_cached_decisions();
+        let may_be =
+            decision.because == Because::Named || self.policy.allows_cached(decision.because);
         let cached = cached.filter(|_| may_be);
         if decision.because == Because::Explored {
             self.trial = cached;

@@ -43,9 +43,9 @@ pub trait Policy: CopyPolicy + Send + Debug {
         false
     }
 
-    /// Whether a decision on a small batch on the calling thread may be used for the next ones of about its
+    /// Whether a decision for that reason on a small batch on the calling thread may be used for the next ones of about its
     /// shape, whatever their sessions are: to ask anew would take as long as the work.
-    fn allows_cached_decisions(&self) -> bool {
+    fn allows_cached(&self, _because: Because) -> bool {
         false
     }
 

@@ -39,7 +39,7 @@ impl Policy for Split {
         true
     }
 
-    fn allows_cached_decisions(&self) -> bool {
+    fn allows_cached(&self, _: Because) -> bool {
         true
     }
 
