@@ -168,6 +168,9 @@ fn a_first_device_that_breaks_down_after_many_batches_is_left_at_once() {
     };
     assert!((0..100).all(|_| run() == 0));
     toys[0].break_down();
+    // Which is found out when it is given a job.
+    submit(&engine, &session);
+    assert!(toys[1].finish_one());
     assert!((0..100).all(|_| run() == 1));
 }
 
