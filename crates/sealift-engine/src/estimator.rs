@@ -103,6 +103,12 @@ impl Estimator {
         self.error
     }
 
+    /// Takes what is known for a guess again: the next batch counts as much as the very first one. For a device
+    /// that had no batch for a while, in which the machine may have become another one.
+    pub fn doubt(&mut self) {
+        self.spread();
+    }
+
     /// Counts a batch in, and says whether what is known no longer holds.
     fn has_changed(&mut self, residual: f64, times: f64) -> bool {
         let surprise = residual.abs();

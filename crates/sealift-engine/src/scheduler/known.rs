@@ -60,10 +60,11 @@ impl Classes {
         }
     }
 
-    /// A trial tells what they cost now, whatever was hoped.
-    pub(super) fn spend_hope(&mut self, shape: &Shape) {
+    /// A trial begins, and tells what they cost now, whatever was known or hoped.
+    pub(super) fn ask_anew(&mut self, shape: &Shape) {
         let known = self.of_mut(shape);
         known.usual = known.estimator.cost();
+        known.estimator.doubt();
     }
 }
 

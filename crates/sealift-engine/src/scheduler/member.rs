@@ -186,8 +186,7 @@ impl Member {
         self.missed_ns = 0.0;
         if self.trial.give(work_ns) {
             self.trial_gap_ns = (2 * self.trial_gap_ns).min(TRIAL_GAP_MAX_NS);
-            // The hope is spent: what the trial tells counts.
-            self.classes.spend_hope(shape);
+            self.classes.ask_anew(shape);
         }
     }
 

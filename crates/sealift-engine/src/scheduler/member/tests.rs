@@ -61,3 +61,18 @@ fn processor_time_counts_only_for_a_device_that_computes_on_this_machine() {
         assert_eq!(device.is_timed(1e6), is_host);
     }
 }
+
+#[test]
+fn one_batch_of_a_trial_says_what_batches_take_now() {
+    let mut device = member(1);
+    let shape = Shape::of_seals(1, 16);
+    let finish = |device: &mut Member, took_ns: u64| {
+        device.finished(&shape, &Timing::in_memory(0, took_ns), None, took_ns);
+    };
+    (0..200).for_each(|_| finish(&mut device, 140_000));
+    // So little less is no surprise.
+    device.explored(&shape, 140_000.0, 10_000_000);
+    finish(&mut device, 120_000);
+    let found_ns = device.predict_ns(&shape);
+    assert!((found_ns / 120_000.0 - 1.0).abs() < 0.02, "{found_ns}");
+}
