@@ -13,8 +13,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from sealift_lab.experiments.document_003.operation_log import Record, records
-from sealift_lab.model.workload import Operation
+from sealift.vectors import Planned, VectorRecord
+from sealift_lab.experiments.document_003.operation_log import records
 
 
 def main() -> None:
@@ -25,24 +25,23 @@ def main() -> None:
 
 def table() -> str:
     """The table as CSV text: one row a shape, with how many records of each kind have it."""
-    counts = Counter((_shape(record), record.operation) for record in records())
+    counts = Counter((_shape(record), record.planned) for record in records())
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADER.split())
     for shape in sorted({shape for shape, _ in counts}):
-        numbers = (counts[shape, operation] for operation in OPERATIONS)
+        numbers = (counts[shape, planned] for planned in Planned)
         writer.writerow((*shape, *numbers, f"gcm*{shape[0]}.rsp"))
     return out.getvalue()
 
 
-def _shape(record: Record) -> tuple[int, ...]:
+def _shape(record: VectorRecord) -> tuple[int, ...]:
     lengths = (len(record.nonce), len(record.aad), record.text_len, record.tag_len)
     return 8 * len(record.key), *lengths
 
 
 TABLE = Path(__file__).parents[1] / "python/sealift_lab/data/003-as-logged.csv"
 HEADER = "key_bits nonce_bytes aad_bytes text_bytes tag_bytes seals opens bad source"
-OPERATIONS = (Operation.SEAL, Operation.OPEN, Operation.FORGED)
 
 if __name__ == "__main__":
     main()

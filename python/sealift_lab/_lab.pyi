@@ -73,6 +73,7 @@ __all__ = [
     "PlayedBoard",
     "PolicyInfo",
     "Prediction",
+    "PublishedTool",
     "Quote",
     "Record",
     "Rehearsal",
@@ -299,13 +300,15 @@ def play_board(card: Card, asked: Mapping[str, object]) -> PlayedBoard:
         card: Whose host, bus and slots these are.
         asked: The load: clients, messages and bytes of each batch, batches in all, policy (None for
             a card of its own for each client), seed. What is not as in the description: time of
-            the host for a request, whose interrupt asks all cards described, and for each that is
-            asked; of a card for a message; a rate for each card, that of software beside them, when
-            the first card dies. The law of times, "fixed", "host" or "all", and what is shared.
+            the kernel for a request without copies and interrupt, of its client before it, of an
+            interrupt and for each of the cards on its line that is asked; of a card for a message;
+            a rate for each card, that of software beside them, when the first card dies. The law of
+            times, "fixed", "host" or "all"; memory, "unlimited", "in order" or "copies first"; the
+            host's order, "in turn", "completions first" or "rounds"; has_bus.
 
     Raises:
-        InputError: If a number is out of range, there is no such law or policy, or messages for
-            3DES are no whole blocks of 8 bytes.
+        InputError: If a number is out of range, there is no such law, memory, order or policy, or
+            messages for 3DES are no whole blocks of 8 bytes.
     """
 
 @final
@@ -338,6 +341,10 @@ class PlayedBoard:
     """Time of the host's processor."""
     copy_ns: Final[int]
     """Of it, copies and waits for memory."""
+    interrupt_ns: Final[int]
+    """Of it, interrupts."""
+    user_ns: Final[int]
+    """Of it, what clients do themselves."""
     software_ns: Final[int]
     """Of it, encrypting in place of a card."""
     bus_ns: Final[int]
@@ -514,7 +521,7 @@ class Arm:
 
         Args:
             device: Names a device, the lab's own among them: table, ipp, slowed.
-            operation: 0 seal, 1 open, 2 open that must fail; one for each message.
+            operation: 0 seal, 1 open, 2 open that must fail, 3 verify; one for each message.
             key_len: Bytes of each key.
             nonce_len: Bytes of each nonce.
             aad_len: Bytes of each aad.
@@ -590,15 +597,15 @@ class Arm:
 
         Args:
             asked: A mapping with all of operation ("copy", "read", "write", "fill"), function
-                ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal", "ours",
-                "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
-                target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
-                state ("hot", "cold", or for a file "beyond memory", which takes a control group
-                that SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset
-                (destination minus source, modulo 4,096), beside ("nothing", "spinner",
-                "protector"), content ("seeded", "counting", "found"), seed (of the content, or
-                what is added when it counts), folder for files without a name, region (path,
-                offset, bytes; or None).
+                ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal",
+                "apex", "ours", "pread", "pwrite", "first-touch", "populated"), bytes of a copy,
+                threads, source and target ("heap", "pages", "huge-pages", "memfd", "shm",
+                "file", "hugetlb", "region"), state ("hot", "cold", or for a file "beyond
+                memory", which takes a control group that SEALIFT_MEMORY_GROUP names), buffers
+                ("private", "shared"), offset (destination minus source, modulo 4,096), beside
+                ("nothing", "spinner", "protector", "evictor"), content ("seeded", "counting",
+                "found"), seed (of the content, or what is added when it counts), folder for
+                files without a name, region (path, offset, bytes; or None).
 
         Raises:
             ValueError: If something of it is wrong.
@@ -606,29 +613,23 @@ class Arm:
             WrongResultError: If it copies something wrong, or a region is not as it was found.
         """
     @staticmethod
-    def published_copy(
-        function: int,
-        bytes: int,  # noqa: A002 (its name in Rust)
-        *,
-        before: Sequence[int],
-        runs: int,
-        threads: int,
-        seed: int,
-    ) -> Arm:
+    def published_copy(asked: Mapping[str, object]) -> Arm:
         """The published tool's way of measuring: two looks at the clock around some copies.
 
         Args:
-            function: 0 for the C library's copy, 1 for a loop of words as compilers make it, 2 for
-                registers of 64 bytes; those before it go first.
-            bytes: Length of a copy.
-            before: Shorter lengths that are copied before, in order.
-            runs: How often each function copies.
-            threads: Workers of the pool; 0 for none.
-            seed: Of the source.
+            asked: A mapping with all of function (0 for the C library's copy, 1 for a loop of
+                words as compilers make it, 2 for a copy in the manner of Apex memmove, 3 for
+                registers of 64 bytes; those before it go first), bytes of a copy, before
+                (shorter lengths that are copied before, in order), runs (how often each
+                function copies), threads (workers of the pool; 0 for none), source and target
+                (as of `copy`; a target is fresh memory, but for a region), content and seed (as
+                of `copy`), folder for files without a name, region (path, offset, bytes; or
+                None).
 
         Raises:
-            ValueError: If a number is out of range.
-            NotMeasurableError: If this machine has no such function, or there can't be the threads.
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If this machine has no such function or memory, or can't have
+                so many threads.
         """
     @staticmethod
     def reads(
@@ -729,9 +730,12 @@ class Arm:
                 several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
                 where each thread works all messages, or "partitioned"), data ("resident" or "with
                 transfers"), grid (blocks, and threads of each; None for what Sealift's driver
-                takes), operation ("seal", "open" or "counter mode"), keys ("own keys", one for each
-                message, or "one key"), key_bits (128, 192 or 256), s_box ("tables" or "without
-                tables", for code "ours"), messages, message_bytes and seed.
+                takes), operation ("seal", "open", "verify", "counter mode", or "mixed, verified" and
+                "mixed, refused": half sealed, a quarter opened, and a quarter verified or, with wrong
+                tags, refused), keys ("own keys", one for each message, or "one key"), key_bits (a
+                sequence of 128, 192 and 256: as many messages have each, one length after the
+                other), s_box ("tables" or "without tables", for code "ours"), messages,
+                message_bytes and seed.
 
         Raises:
             ValueError: If something of it is wrong.
@@ -815,6 +819,47 @@ class Arm:
     @property
     def told(self) -> dict[str, str]:
         """What it has to tell beside times and counts, by name, for people."""
+
+@final
+class PublishedTool:
+    """The published tool whole: its application's memory, its workers, and its experiments."""
+
+    def __new__(cls, *, runs: int, threads: int) -> PublishedTool:
+        """Takes the memory and starts the workers.
+
+        Args:
+            runs: How often each function copies.
+            threads: Workers of the pool; 0 for none.
+
+        Raises:
+            ValueError: If a number is out of range.
+            NotMeasurableError: If there is no memory for it, or there can't be the threads.
+        """
+    @property
+    def address(self) -> int:
+        """Where the application's memory lies."""
+    def experiment(
+        self, asked: Mapping[str, object]
+    ) -> tuple[int, int, list[int], list[int], list[list[int]]]:
+        """Copies every length by each of the tool's three functions.
+
+        Args:
+            asked: A mapping with all of memory ("heap", "shm", "region"), bytes of it,
+                direction ("writes", "reads", "reads what is there"), value (byte i of a source
+                that is filled is i plus this), lengths of copies (the first that is longer than
+                the memory ends it), folder for files without a name, region (path, offset,
+                bytes; or None).
+
+        Returns:
+            Where the memory lies; the file behind it, or -1; of the source and of the destination
+            the last word, the one before it, and the third, second and first; and for each length
+            the nanoseconds that all runs took by each function.
+
+        Raises:
+            ValueError: If something of it is wrong.
+            NotMeasurableError: If this machine has no such function or memory.
+            WrongResultError: If something is copied wrong.
+        """
 
 @final
 class Held:

@@ -5,7 +5,7 @@
 use sealift_core::KeyLength;
 use sealift_gpu::GpuError;
 use sealift_gpu::bench::{
-    Bench, BenchSpec, Code, CopyBench, Direction, Grid, Mode, Shape, Type, TypesBench, Unit,
+    Bench, BenchSpec, Code, CopyBench, Direction, Grid, Mode, Plan, Shape, Type, TypesBench, Unit,
     UnitBench,
 };
 use sealift_gpu::gpu::Gpu;
@@ -28,21 +28,27 @@ fn device() -> Option<Arc<dyn Gpu>> {
     }
 }
 
-fn shape(operation: Operation, text_bytes: usize) -> Shape {
+fn shape(plan: Plan, text_bytes: usize) -> Shape {
     let key = KeyLength::Aes128;
-    Shape { messages: 5, text_bytes, aad_bytes: 21, key, operation, own_keys: true }
+    Shape { messages: 5, text_bytes, aad_bytes: 21, key, plan, own_keys: true }
 }
 
-const OPERATIONS: [Operation; 4] =
-    [Operation::Seal, Operation::Open, Operation::Verify, Operation::CounterMode];
+const PLANS: [Plan; 6] = [
+    Plan::All(Operation::Seal),
+    Plan::All(Operation::Open),
+    Plan::All(Operation::Verify),
+    Plan::All(Operation::CounterMode),
+    Plan::Verified,
+    Plan::Refused,
+];
 
 #[test]
 fn the_published_code_gives_what_this_processor_gives() {
     let Some(gpu) = device() else { return };
     let (code, grid) = (Code::Published, Some(Grid { groups: 2, group_items: 3 }));
-    for operation in OPERATIONS {
+    for plan in PLANS {
         for (mode, text_bytes) in [(Mode::Partitioned, 100), (Mode::Replicated, 128)] {
-            let shape = shape(operation, text_bytes);
+            let shape = shape(plan, text_bytes);
             let mut bench =
                 Bench::new(&gpu, &BenchSpec { code, mode, grid, shape, seed: 3 }).unwrap();
             assert!(bench.run(1).unwrap().compute_ns > 0);
@@ -50,7 +56,7 @@ fn the_published_code_gives_what_this_processor_gives() {
         }
     }
     for key in [KeyLength::Aes192, KeyLength::Aes256] {
-        let shape = Shape { key, own_keys: false, ..shape(Operation::Seal, 0) };
+        let shape = Shape { key, own_keys: false, ..shape(Plan::All(Operation::Seal), 0) };
         let mode = Mode::Partitioned;
         Bench::new(&gpu, &BenchSpec { code, mode, grid, shape, seed: 4 }).unwrap();
     }
@@ -60,9 +66,9 @@ fn the_published_code_gives_what_this_processor_gives() {
 fn our_code_is_measured_with_short_and_long_texts() {
     let Some(gpu) = device() else { return };
     let (code, mode) = (Code::Ours(Tables::OneShared), Mode::Partitioned);
-    for operation in [Operation::Seal, Operation::Open, Operation::CounterMode] {
+    for plan in PLANS {
         for text_bytes in [128, 20_000] {
-            let shape = shape(operation, text_bytes);
+            let shape = shape(plan, text_bytes);
             let spec = BenchSpec { code, mode, grid: None, shape, seed: 5 };
             let mut bench = Bench::new(&gpu, &spec).unwrap();
             let took = bench.run_with_copies(2).unwrap();

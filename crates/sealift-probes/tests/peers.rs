@@ -90,6 +90,21 @@ fn a_slowed_null_device_is_a_null_device_and_is_not_checked() {
 }
 
 #[test]
+fn messages_that_are_only_verified_are_mixed_with_others_and_write_no_text() {
+    let planned = [Planned::Seal, Planned::Verify, Planned::Open, Planned::Bad];
+    let columns = Columns::cycle(64, &planned, Shape { text_bytes: 128, ..Shape::default() });
+    let spec = ArmSpec { columns, regime: Regime::Fresh, batch: 32, threads: 1, seed: 1 };
+    for device in ["table", "library", "cpu"] {
+        // There may be no kernels for this processor.
+        let Ok(engine) = open(device) else { continue };
+        let mut arm = GcmArm::prepare(&engine, device, &spec).unwrap();
+        assert_eq!(arm.sample(0.0).unwrap().operations % 64, 0);
+        let planned = arm.counts().into_iter().find(|(name, _)| *name == "failures_planned");
+        assert!(planned.unwrap().1 > 0, "{device}");
+    }
+}
+
+#[test]
 fn a_slowed_device_is_slower_by_its_share() {
     let engine = Engine::with_drivers(&["table", "slowed:percent=100(table)"], PEERS).unwrap();
     let best =

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 
-use sealift::cards::{self, Board, Law, SeatModel};
+use sealift::cards::{self, Board, Law, Memory, Order, SeatModel};
 use sealift::{ClosedLoad, PlayedLoad, play};
 use sealift_engine::simulate::mva::{Network, Station, solve};
 
@@ -13,11 +13,13 @@ fn quad() -> Board {
 /// The board of four chips, without anything that no theory knows.
 fn plain(law: Law) -> Board {
     Board {
+        user_ns: 0.0,
+        block_ns: 0.0,
         look_ns: 0.0,
         bus_byte_ns: 0.0,
-        shares_memory: false,
+        memory: Memory::Unlimited,
         law,
-        completions_first: false,
+        order: Order::InTurn,
         ..quad()
     }
 }
@@ -74,7 +76,7 @@ fn no_switch_ever_exceeds_the_bounds() {
     let boards = [
         plain(Law::Fixed),
         Board { law: Law::Fixed, ..quad.clone() },
-        Board { law: Law::Fixed, shares_line: false, merged_max: 5, ..quad },
+        Board { law: Law::Fixed, line_cards: 4, merged_max: 5, ..quad },
     ];
     for board in boards {
         for clients in [1, 2, 4, 9, 32] {
@@ -96,8 +98,8 @@ fn chained_requests_share_interrupts_and_others_have_one_each() {
     assert_eq!(alone.tally.interrupts, 400);
     let chained = found(&Board { merged_max: 5, ..quad.clone() }, &load(32, 16_384, 400));
     assert!(chained.tally.interrupts < 200, "{:?}", chained.tally);
-    let shared = found(&quad, &load(32, 16, 2_000));
-    let apart = found(&Board { shares_line: false, ..quad }, &load(32, 16, 2_000));
+    let shared = found(&Board { line_cards: 4, ..quad.clone() }, &load(32, 16, 2_000));
+    let apart = found(&Board { line_cards: 1, ..quad }, &load(32, 16, 2_000));
     assert!(apart.tally.host_ns < shared.tally.host_ns && apart.span_ns < shared.span_ns);
 }
 

@@ -14,7 +14,7 @@ from sealift_lab.claim.published import Outcome, outcome
 from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.arm import Cell
-from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row
+from sealift_lab.model.results import Claim, Estimate, Ledger, Origin, Relation, Results, Row
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, format_percent
 from sealift_lab.run.read_folder import Run
@@ -225,8 +225,10 @@ def _counted(run: Run, results: Mapping[str, Results]) -> str:
     if outcomes := [outcome(claim) for _, claim in pairs if claim.ledger is Ledger.MODELLED]:
         reproduced = outcomes.count(Outcome.REPRODUCED)
         return f"{reproduced} of {len(outcomes)} published figures reproduced by a model"
-    is_computed = any(not planned.is_timed for planned in run.plan.experiments)
-    return "Computed, not measured" if is_computed else "Nothing was measured"
+    origins = {planned.origin for planned in run.plan.experiments if not planned.is_timed}
+    if Origin.MEASURED in origins:
+        return "Measured once, nothing compared"
+    return "Computed, not measured" if origins else "Nothing was measured"
 
 
 def _absent(run: Run, planned: PlannedExperiment) -> Iterator[Bar]:

@@ -9,7 +9,16 @@ from sealift_lab.claim.published import Pair, count
 from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.rows import Change, changes
 from sealift_lab.model.arm import Value
-from sealift_lab.model.results import Claim, Estimate, Ledger, Relation, Results, Row, Verdict
+from sealift_lab.model.results import (
+    Claim,
+    Estimate,
+    Ledger,
+    Origin,
+    Relation,
+    Results,
+    Row,
+    Verdict,
+)
 from sealift_lab.model.run import PlannedExperiment, Surroundings
 from sealift_lab.model.units import format_number, rate_unit, scale_of
 from sealift_lab.run.read_folder import Run
@@ -137,7 +146,8 @@ def _parts(
     elif measured := of(Relation.RATE):
         yield f"{len(measured)} measured, nothing compared"
     elif not planned.is_timed and any(each.facts for each in results.reports):
-        yield f"{planned.origin.capitalize()}, not measured"
+        is_measured = planned.origin is Origin.MEASURED
+        yield "Measured once" if is_measured else f"{planned.origin.capitalize()}, not measured"
     for (_, ledger), outcomes in count(published).items():
         yield _counted(outcomes, "published figure", f", {ledger}")
     if absent := [claim.subject for claim in of(Relation.ABSENT)]:

@@ -15,7 +15,7 @@ from sealift_lab.experiments import registry
 from sealift_lab.judge.rows import times
 from sealift_lab.model.experiment import Experiment, Line
 from sealift_lab.model.published import Missing, Published
-from sealift_lab.model.results import Claim, Results
+from sealift_lab.model.results import Claim, Estimate, Results, Row
 from sealift_lab.model.run import PUBLISHED, PlannedExperiment
 from sealift_lab.run.read_folder import Run
 
@@ -40,13 +40,35 @@ def published(
     return pairs, problems
 
 
+def left_out(run: Run) -> list[Pair]:
+    """The same of the experiments that a run of all leaves out: figures without one of the run.
+
+    Only a print that its own document contradicts needs none. Other runs leave nothing out.
+    """
+    here = {planned.name for planned in run.plan.experiments}
+    nothing = Results((), ())
+    return [
+        pair
+        for each in registry.all_experiments()
+        if run.plan.of_all and each.name not in here
+        for pair in compare_published(each.published(nothing), nothing, _no_ratio, each.name)
+    ]
+
+
 def lines(
-    run: Run, planned: PlannedExperiment, results: Results, loaded: Sequence[Experiment] = ()
+    run: Run,
+    planned: PlannedExperiment,
+    results: Mapping[str, Results],
+    loaded: Sequence[Experiment] = (),
 ) -> Sequence[Line]:
     """What is drawn beside what was found; nothing where that can't be had."""
     try:
         experiment = _find(planned, loaded)
-        return experiment.lines(results) if experiment else _stored(run, planned).lines
+        if experiment is None:
+            return _stored(run, planned).lines
+        others = [registry.find(name) for name in experiment.lines_of]
+        every = (experiment, *others)
+        return [line for e in every for line in e.lines(results.get(e.name, NOTHING))]
     except Exception:
         return ()
 
@@ -60,7 +82,7 @@ def encode_declared(
     stored = {
         planned.name: {
             "pairs": [pair for pair in plain if pair[1].experiment == planned.name],
-            "lines": lines(run, planned, results[planned.name], loaded),
+            "lines": lines(run, planned, results, loaded),
         }
         for planned in run.plan.experiments
         if planned.file is not None
@@ -121,5 +143,10 @@ def _find(planned: PlannedExperiment, loaded: Sequence[Experiment]) -> Experimen
     return experiment
 
 
+def _no_ratio(*_: Row) -> Estimate:
+    raise AssertionError("nothing was measured, so that there are no rows to compare")
+
+
+NOTHING = Results((), ())
 SHOWN = ("question", "charts", "preferred", "names", "advice", "columns", "notes")
 OTHER_AXES = "it has other axes today"

@@ -48,7 +48,8 @@ class Outcome(StrEnum):
     DIFFERS = "differ"
     OTHER_MACHINE = "values of other machines"
     INCONCLUSIVE = "not settled"
-    UNTESTED = "not tested"
+    NO_RESULT = "no result of a model"
+    UNTESTED = "not here"
 
 
 def compare_published(
@@ -84,6 +85,8 @@ def outcome(claim: Claim) -> Outcome:
         return Outcome.REPRODUCED if claim.is_independent else Outcome.NOT_INDEPENDENT
     if claim.relation is Relation.SAME and not claim.is_independent:
         return Outcome.NOT_INDEPENDENT
+    if claim.relation is Relation.UNTESTED and claim.reason in UNJUDGED.values():
+        return Outcome.NO_RESULT
     return OUTCOMES.get(claim.relation, Outcome.OTHER_MACHINE)
 
 
@@ -97,6 +100,21 @@ def count(pairs: Sequence[Pair]) -> dict[tuple[str, Ledger], dict[str, int]]:
         for ledger in Ledger
     }
     return {place: outcomes for place, outcomes in every.items() if outcomes}
+
+
+def summary(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
+    """All documents in a line for each ledger: `Measured`, `3 published figures agree, 5 differ`.
+
+    What agrees is independent evidence; arithmetic on what is printed is left out.
+    """
+    counts = Counter((claim.ledger, outcome(claim)) for _, claim in pairs)
+    found = []
+    for name, ledger in (("Measured", Ledger.MEASURED), ("Modelled", Ledger.MODELLED)):
+        many = {text: sum(counts[ledger, each] for each in of) for text, of in IN_SHORT.items()}
+        first, *more = (f"{number:,}{text}" for text, number in many.items())
+        if any(many.values()):
+            found.append((name, ", ".join([first, *(each for each in more if each[:2] != "0 ")])))
+    return found
 
 
 def document_of(published: Published) -> str:
@@ -202,7 +220,7 @@ def _relation(published: Published, here: Estimate | str) -> tuple[Relation, str
     if published.kind is Kind.ARITHMETIC:
         least, most = _span(published)
         agrees = least <= published.value <= most
-        return Relation.REPRODUCED if agrees else Relation.CONTRADICTED, ""
+        return Relation.REPRODUCED if agrees else Relation.DIFFERS, ""
     if isinstance(here, str):
         return Relation.UNTESTED, here
     if here.low is None and here.reason:
@@ -302,6 +320,12 @@ UNJUDGED = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 # Agreement of these is no evidence: projected, put in, read into a sentence, or print alone.
 NO_EVIDENCE = (Kind.LIMIT, Kind.GIVEN, Kind.BEYOND, Kind.READING, Kind.ARITHMETIC)
 AGREES = (Relation.REPRODUCED, Relation.IN_SHAPE, Relation.HOLDS)
+IN_SHORT = {
+    " published figures agree": (Outcome.REPRODUCED,),
+    " differ": (Outcome.CONTRADICTED, Outcome.DIFFERS),
+    " not settled": (Outcome.INCONCLUSIVE,),
+    " not here": (Outcome.UNTESTED,),
+}
 OUTCOMES = {
     Relation.CONTRADICTED: Outcome.CONTRADICTED,
     Relation.DIFFERS: Outcome.DIFFERS,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis
-from sealift_lab.model.results import Claim, Estimate, Relation
+from sealift_lab.model.results import Claim, Estimate, Ledger, Relation
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_bytes, format_measure, format_number, rate_unit
 
@@ -24,9 +24,13 @@ def relation_words(claim: Claim) -> str:
     """The relation alone: `reproduced`, `alike here`, `agrees, not independent`."""
     if claim.published is None:
         return claim.relation.value
+    if claim.ledger is Ledger.ARITHMETIC:
+        is_so = claim.relation in AGREES
+        return "follows from its own figures" if is_so else "its own figures give another value"
     if claim.relation in AGREES and not claim.is_independent:
         return "agrees, no independent evidence"
-    return RELATIONS.get(claim.relation, claim.relation.value)
+    relations = READINGS if claim.unit in AMOUNTS else RELATIONS
+    return relations.get(claim.relation, claim.relation.value)
 
 
 def name_of(value: Value, names: Mapping[str, str]) -> str:
@@ -156,6 +160,13 @@ RELATIONS = {
     Relation.FASTER: "faster here",
     Relation.SLOWER: "slower here",
     Relation.INCONCLUSIVE: "not settled",
+}
+# Of what is no speed.
+AMOUNTS = ("°C", "GHz", "MHz", "mV", "RPM", "%")
+READINGS = RELATIONS | {
+    Relation.SAME: "about the same here",
+    Relation.FASTER: "higher here",
+    Relation.SLOWER: "lower here",
 }
 UNITS = {"percent": "%", "ns": "ns", "us": "µs", "ms": "ms", "s": "s", "mb": "MB"}
 PRINTED_DIGITS = 5

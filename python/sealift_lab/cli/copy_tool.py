@@ -1,29 +1,29 @@
 """`sealift lab copy`: the published copy tool's options and experiments, measured well."""
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from sealift.cli.output import echo, eprint
+from sealift.cli.output import echo, eprint, parsed
 from sealift.exit_code import ExitCode
-from sealift_lab.cli import parse
-from sealift_lab.cli.run import REGION
-from sealift_lab.experiments.document_004.tool import (
-    NAMES,
-    READ_REGION,
-    REGION_IDS,
-    Tool,
-    ToolLine,
-    check_file,
-    format_file,
-    run_tool,
-)
+from sealift_lab.cli import copy_published, parse
+from sealift_lab.cli.run import MEMORY, REGION
+from sealift_lab.cli.show import write_report
+from sealift_lab.experiments.document_004 import copies, tool
+from sealift_lab.judge.rows import results
+from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.write_folder import write_file
+from sealift_lab.model.results import Results
+from sealift_lab.model.run import PAGE
 from sealift_lab.model.units import format_measure
+from sealift_lab.run import session
+from sealift_lab.run.read_folder import Run
 
 
 def _csv_file(text: str) -> Path:
@@ -33,10 +33,18 @@ def _csv_file(text: str) -> Path:
         raise ValueError(f"{path.parent} is no folder; make it first")
     if path.exists():
         try:
-            check_file(path.read_text(encoding="utf-8"))
+            tool.parse_file(path.read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
             raise ValueError(f"{path} is there and is no file of the tool's: {error}") from error
     return path
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    """Lengths of copies, up to the tool's longest."""
+    sizes = parse.sizes(text)
+    if max(sizes) > tool.LENGTHS[-1]:
+        raise ValueError(f"{max(sizes):,} bytes; right would be {tool.LENGTHS[-1]:,} at most")
+    return sizes
 
 
 _option = partial(parse.option, "copy")
@@ -47,7 +55,10 @@ THREADS = parse.count(0, parse.THREADS_MAX, "number of threads")
 def copy(
     ids: Annotated[list[int] | None, parse.argument("copy", "ID", min=0, max=5)] = None,
     init: Annotated[int, _option("-i", "[0|1]", min=0, max=1)] = 0,
-    lengths: Annotated[int, _option("-n", "N", parse.count(1, 10, "number of lengths"))] = 9,
+    count: Annotated[
+        int | None, _option("-n", "N", parse.count(1, 10, "number of lengths"))
+    ] = None,
+    lengths: Annotated[Any, _option("--lengths", "LIST", _lengths)] = (),
     value: Annotated[int, _option("-o", "VALUE", min=0, max=255)] = 0,
     runs: Annotated[int | None, _option("-r", "RUNS", RUNS)] = None,
     threads: Annotated[int, _option("-t", "THREADS", THREADS)] = 0,
@@ -55,60 +66,66 @@ def copy(
     region: Annotated[parse.Region | None, _option("--region", REGION, parse.region)] = None,
     owned: Annotated[bool, parse.option("run", "--i-own-this-region")] = False,
     csv: Annotated[Path | None, _option("--csv", "FILE", _csv_file)] = None,
+    out: Annotated[Path | None, parse.option("run", "--out", "FOLDER", parse.folder)] = None,
     as_published: Annotated[bool, _option("--published-method")] = False,
 ) -> None:
     """Copy as the published tool memcpy_test does, and say how sure the figures are.
 
     Every figure is the median of calibrated samples in interleaved order, with its 95 % interval,
-    and what was copied is compared with its source. Exit codes: 0 done, 2 wrong usage, 3 nothing
-    could be measured, 4 something was copied wrong, 5 the file could not be written, 130
-    interrupted.
+    and what was copied is compared with its source; a run folder with a page is left. With
+    --published-method it copies, prints and writes results.csv as the tool does. Exit codes: 0
+    done, 2 wrong usage, 3 nothing could be measured, 4 something was copied wrong, 5 the file could
+    not be written, 130 interrupted.
     """
-    if as_published and (init or value or region):
-        raise ValueError(
-            "--published-method copies seeded bytes within the heap: leave out -i, -o and --region"
-        )
     parse.check_region(region, owned=owned)
-    tool = Tool(
-        ids=_ids(ids or [], region, is_read=init == 1, as_published=as_published),
-        lengths=lengths,
-        runs=runs or (5 if as_published else 9),
-        threads=threads,
-        value=value,
-        keeps_region=init == 1,
-        region=region,
-        as_published=as_published,
+    if as_published and out is not None:
+        raise ValueError("--published-method leaves a file and no folder: leave out --out")
+    numbers = _ids(ids or [], region, is_found=init == 1 and not as_published)
+    # The tool leaves out the tenth unless it is asked for.
+    sizes = (lengths or tool.LENGTHS)[: count or (len(lengths) or len(copies.SIZES))]
+    if as_published:
+        work = copy_published.Work(numbers, sizes, runs or 5, threads, value, init, pause_s, region)
+        copy_published.run(work, csv or parsed("--csv", _csv_file, "results.csv"))
+        return
+    time.sleep(pause_s)
+    content = tool.counting(value, is_found=init == 1)
+    memories = [tool.MEMORIES[number] for number in numbers]
+    groups = tool.tool_cells(memories, sizes, max(1, threads), content)
+    experiment = tool.EXPERIMENT
+    if region is not None:
+        place = f"{region.path.resolve()}:{region.offset}:{region.length}"
+        experiment = replace(experiment, legend={MEMORY: place})
+    plan = make_plan(
+        [(experiment, groups)],
+        command=("sealift", *sys.argv[1:]),
+        budget_s=0,
+        processes=1,
+        blocks=runs or RUNS_USUAL,
     )
-    lines: list[ToolLine] = []
-    try:
-        for number in tool.ids:
-            time.sleep(pause_s)
-            echo(f"{number}) {NAMES[number]}")
-            for line in run_tool(tool, number):
-                echo(_text(line))
-                if not line.skipped:
-                    lines.append(line)
-    finally:
+    done = session.run(plan, out, after_task=_write_page)
+    found = results(Run(done.path))[experiment.name]
+    echo("\n".join(_texts(found, numbers, region)))
+    if csv is not None and found.rows:
         # What was measured until an interruption or a wrong result, too.
-        if csv is not None and lines:
-            write_file(csv, format_file(lines))
-            eprint(f"written: {csv}")
-    if not lines:
-        raise typer.Exit(ExitCode.NOTHING_RAN)
+        write_file(csv, tool.format_file(tool.lines_of(found.rows)))
+        eprint(f"written: {csv}")
+    eprint(f"run: {done.path}", f"page: {done.path / PAGE}")
+    raise typer.Exit(done.code if found.rows or done.code else ExitCode.NOTHING_RAN)
 
 
-def _ids(
-    named: Sequence[int], region: parse.Region | None, *, is_read: bool, as_published: bool
-) -> tuple[int, ...]:
+def _write_page(folder: Path) -> None:
+    write_report(folder)
+
+
+def _ids(named: Sequence[int], region: parse.Region | None, *, is_found: bool) -> tuple[int, ...]:
     """The named experiments, without names all that can be done, if all options suit them."""
-    every = range(2 if as_published else len(NAMES))
-    ids = tuple(dict.fromkeys(named)) or tuple(i for i in every if region or i not in REGION_IDS)
-    if as_published and max(ids) > 1:
-        raise ValueError(f"experiment {max(ids)}: --published-method is for the heap, 0 and 1")
-    if is_read and ids != (READ_REGION,):
+    every = [i for i in range(len(tool.NAMES)) if region or i not in REGION_IDS]
+    ids = tuple(dict.fromkeys(named)) or tuple(every)
+    if is_found and ids != (READ_REGION,):
         raise ValueError(
             f"-i 1 checks what another process wrote, which experiment {READ_REGION} alone does: "
-            f"name it and no other, as in `sealift lab copy {READ_REGION} -i 1`"
+            f"name it and no other, as in `sealift lab copy {READ_REGION} -i 1`, or take "
+            "--published-method, which checks no pattern"
         )
     if bool(region) != any(each in REGION_IDS for each in ids):
         raise ValueError(
@@ -118,11 +135,26 @@ def _ids(
     return ids
 
 
-def _text(line: ToolLine) -> str:
-    speed = line.gb_per_s
-    begin = f"{line.size_bytes:9,} bytes using {line.function}"
+def _texts(found: Results, numbers: Sequence[int], region: parse.Region | None) -> Iterator[str]:
+    """The tool's lines, with intervals, experiment by experiment."""
+    for number in numbers:
+        memory = tool.MEMORIES[number]
+        place = copies.MEMORIES[memory]
+        if region is not None and number in REGION_IDS:
+            place = f"{place}: {region.path}:{region.offset}:{region.length}"
+        yield f"{number}) {tool.NAMES[number]}: {place}"
+        if rows := [*found.select(memory=memory)]:
+            yield from map(_text, tool.lines_of(rows))
+        for report in found.reports:
+            if report.cell["memory"] == memory and (why := report.skipped or report.wrong):
+                name = tool.tool_name(str(report.cell["function"]))
+                yield f"{report.cell['size_bytes']:9,} bytes using {name}: not measured: {why}"
+
+
+def _text(line: tool.ToolLine) -> str:
+    begin, speed = f"{line.size_bytes:9,} bytes using {line.function}", line.gb_per_s
     if speed is None:
-        return f"{begin}: not measured: {line.skipped}"
+        return f"{begin}: not measured"
     ends = [format_measure(end) for end in (speed.low, speed.high) if end is not None]
     span = f" [{'..'.join(ends)}]" if ends else ""
     how, delta_s = (
@@ -131,3 +163,7 @@ def _text(line: ToolLine) -> str:
     )
     rate = f"{format_measure(speed.value)}{span} GB/s"
     return f"{begin} = {rate} ({how}: ave delta = {delta_s:.9f} secs)"
+
+
+REGION_IDS, READ_REGION = (4, 5), 5
+RUNS_USUAL = 9

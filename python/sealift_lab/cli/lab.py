@@ -21,7 +21,7 @@ def list_(
     tries: Annotated[bool, option("list", "--try")] = False,
     as_json: output.Json = False,
 ) -> None:
-    """Show the experiments: what each measures, and how long it takes.
+    """Show the experiments and the five documents: what each measures, and how long it takes.
 
     Times are for samples that are enough for most verdicts, with --quick and without; `-` is no
     part of a quick run. With --try it also shows what can be run here, and why the rest can't.
@@ -54,6 +54,7 @@ def list_(
 
 def _text(lines: Sequence[Mapping[str, Any]], entries: "Sequence[Entry]") -> Iterator[str]:
     from sealift_lab.measure.plan import BUDGET_S, QUICK_BUDGET_S
+    from sealift_lab.model.published import DOCUMENTS
     from sealift_lab.model.units import format_duration
 
     def time(seconds: float) -> str:
@@ -67,6 +68,8 @@ def _text(lines: Sequence[Mapping[str, Any]], entries: "Sequence[Entry]") -> Ite
     yield columns([["experiment", *names[1:], "quick", "full", "measures"], *rows])
     for reason in dict.fromkeys(reason for entry in entries for reason in entry.reasons):
         yield f"  {', '.join(e['name'] for e in lines if reason in e['reasons'])}: {reason}"
+    yield "Ids begin with the number of a document; `sealift lab run 003` runs all of one:"
+    yield from (f"  {number}  {title}" for number, title in DOCUMENTS.items())
     yield (
         f"`sealift lab run` takes {BUDGET_S:.0f} s, {QUICK_BUDGET_S:.0f} s with --quick, or what "
         "--budget says: the most wanted\nexperiments first; `--resume` measures the rest."
@@ -90,6 +93,7 @@ class Commands(TyperGroup):
 COMMANDS = {
     "run": ("run", "Measure experiments into a folder with a page."),
     "replay": ("run", "Do a run again, by its plan, into a new folder."),
+    "watch": ("watch", "Watch a run that goes on, and this machine."),
     "show": ("show", "Show what a run found on the terminal."),
     "report": ("show", "Write the page of a run anew."),
     "plot": ("plot", "Draw what a run found, any column by any."),

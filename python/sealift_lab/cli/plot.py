@@ -14,10 +14,11 @@ from sealift.cli.output import echo
 from sealift.quantities import parse_number
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
+from sealift_lab.experiments.document_004.tool import parse_file
 from sealift_lab.judge.rows import results
 from sealift_lab.measure.write_folder import write_file
+from sealift_lab.model.published import table_row
 from sealift_lab.model.results import Origin
-from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import rows_frame
 
 
@@ -39,22 +40,24 @@ WHERE = option("plot", "--where", "COLUMN=VALUE", _condition)
 
 
 def plot(
-    folders: Annotated[list[Path], argument("plot", "RUN", parse.folder)],
+    places: Annotated[list[Path], argument("plot", "RUN", parse.folder)],
     x: Annotated[str, option("plot", "--x", "COLUMN")],
     y: Annotated[str, option("plot", "--y", "COLUMN")],
     out: Annotated[Path, option("plot", "--out -o", "FILE", _picture_file)],
     z: Annotated[str, option("plot", "--z", "COLUMN")] = "",
     where: Annotated[list[Any] | None, WHERE] = None,
 ) -> None:
-    """Draw any columns of summary.csv against each other.
+    """Draw any columns of summary.csv, or of the published copy tool's files, by each other.
 
     Rows that would share a place become lines of their own; more than 16 of them are refused, so a
     whole run needs --where. The column `run` tells several runs apart, and `experiment` several
     experiments. What was computed wrong is not drawn.
     """
     chosen: dict[str, str] = dict(where or [])
-    runs = [output.open_run(folder) for folder in folders]
-    frames = [_rows(run, chosen.get("experiment", "")) for run in runs]
+    frames = [
+        _lines(place) if place.is_file() else _rows(place, chosen.get("experiment", ""))
+        for place in places
+    ]
     frame = pl.concat(frames, how="diagonal_relaxed")
     for name in filter(None, (x, y, z, *chosen)):
         if name not in frame.columns:
@@ -77,8 +80,35 @@ def plot(
     echo(str(out))
 
 
-def _rows(run: Run, experiment: str) -> pl.DataFrame:
+def _lines(file: Path) -> pl.DataFrame:
+    """The lines of a file of the published copy tool's, each with the name of the file."""
+    try:
+        lines = parse_file(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    if not lines:
+        raise ValueError(f"{file} has no lines below its head; name one that was measured")
+    rows = [
+        {
+            "experiment": line.experiment,
+            "arm": number,
+            "size_bytes": line.size_bytes,
+            "threads": line.threads,
+            "function": line.function,
+            "runs": line.runs,
+            "origin": Origin.MEASURED.value,
+            THROUGHPUT: speed.value,
+            "payload_mb_per_s": speed.value * MB_PER_GB,
+        }
+        for number, line in enumerate(lines)
+        if (speed := line.gb_per_s)
+    ]
+    return pl.DataFrame(rows).with_columns(run=pl.lit(file.name))
+
+
+def _rows(folder: Path, experiment: str) -> pl.DataFrame:
     """What was measured, each row with the name of its run's folder."""
+    run = output.open_run(folder)
     # A column of several experiments may have numbers of one and texts of another.
     named = [each for each in run.plan.experiments if each.name == experiment]
     plan = replace(run.plan, experiments=named or run.plan.experiments)
@@ -145,9 +175,20 @@ def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> 
         base.mark_rule().encode(alt.Y("low:Q", title=y), alt.Y2("high")),
         base.mark_point(filled=True).encode(figures),
         *([base.mark_line().encode(figures)] if is_number else []),
+        *([_limit(figures.title(y))] if y == THROUGHPUT else []),
     ]
     chart = alt.layer(*layers).properties(title=f"{y} by {x}", background="white", **SIZE_PX)
     return str(chart.to_json())
+
+
+def _limit(figures: alt.Y) -> alt.Chart:
+    """The memory's limit as document 004 printed it, which the tool's script has in every plot."""
+    claim = table_row("004-X1-claims", claim_id="mem-limit")
+    data = [{"y": float(claim["value"]), "line": f"printed limit, {claim['value']} GB/s"}]
+    colour = alt.Color("line:N", title=None, sort=None)
+    rule: alt.Chart = alt.Chart(alt.InlineData(values=data)).mark_rule(strokeDash=[5, 4])
+    limit: alt.Chart = rule.encode(figures, colour)
+    return limit
 
 
 def _scale(column: pl.Series) -> alt.Scale:
@@ -164,6 +205,7 @@ FORMS: Mapping[str, Callable[[str], str | bytes]] = {
     ".html": partial(vl_convert.vegalite_to_html, bundle=True),
 }
 LINES_MOST, VALUES = 16, 12
+THROUGHPUT, MB_PER_GB = "throughput_gb_s", 1_000
 SIZE_PX = {"width": 640, "height": 360}
 # Over so many times the least a scale is logarithmic.
 SPREAD = 20

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,6 +14,8 @@ import typer
 from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.answer import answer, claims
+from sealift_lab.claim.declared import left_out, published
+from sealift_lab.claim.published import summary
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.cli.show import write_report
@@ -23,11 +25,14 @@ from sealift_lab.judge.rows import results
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Experiment, Scope
+from sealift_lab.model.results import Origin
 from sealift_lab.model.run import PAGE
 from sealift_lab.run import session
+from sealift_lab.run.progress import show_progress
 from sealift_lab.run.read_folder import Run
 from sealift_lab.run.schedule import estimate_s
 from sealift_lab.show.export import rows_frame
+from sealift_lab.show.live import show_live
 
 Groups = Sequence[Sequence[Cell]]
 
@@ -47,6 +52,7 @@ def run(
     seed: Annotated[int, option("run", "--seed", "N", parse.seed)] = 1,
     region: Annotated[parse.Region | None, option("run", "--region", REGION, parse.region)] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
+    is_live: Annotated[bool, option("run", "--live")] = False,
     as_json: output.Json = False,
 ) -> None:
     """Measure experiments into a folder, and write the page of what was found.
@@ -57,6 +63,7 @@ def run(
     be measured, 4 something was computed wrong, 5 not everything could be written, 6 a part crashed
     or raised an error and the others were measured, 130 interrupted.
     """
+    progress = show_live if is_live else show_progress
     if resume is not None:
         options = {"--quick": quick, "--out": out, "--threads": threads, "--region": region}
         options["--seed"] = seed != 1
@@ -64,12 +71,20 @@ def run(
             what = ", ".join(given)
             raise ValueError(f"--resume goes on with the plan in its folder; leave out {what}")
         output.open_run(resume)
-        _finish(lambda page: session.resume(resume, budget_s=budget_s, after_task=page), as_json)
+        how = partial(session.resume, resume, budget_s=budget_s, progress=progress)
+        _finish(lambda page: how(after_task=page), as_json)
     parse.check_region(region, owned=owned)
     chosen = _select(names or [], quick=quick, threads=threads, region=region)
-    command, shared = ("sealift", *sys.argv[1:]), {"quick": quick, "threads": threads}
-    plan = make_plan(chosen, command=command, budget_s=budget_s, seed=seed, **shared)
-    _finish(lambda page: session.run(plan, out, after_task=page), as_json)
+    plan = make_plan(
+        chosen,
+        command=("sealift", *sys.argv[1:]),
+        budget_s=budget_s,
+        seed=seed,
+        quick=quick,
+        threads=threads,
+        of_all=_is_all(names or []),
+    )
+    _finish(lambda page: session.run(plan, out, after_task=page, progress=progress), as_json)
 
 
 def replay(
@@ -118,6 +133,9 @@ def _finish(measure: Measure, as_json: bool) -> NoReturn:
     else:
         where = ("Page", str(page)) if page.exists() else ("Run", str(done.path))
         links = [where, ("All rows", f"sealift lab show {shlex.quote(str(done.path))} --rows")]
+        if run.plan.of_all:
+            pairs, _ = published(run, found)
+            links = [*summary([*pairs, *left_out(run)]), *links]
         output.show_answer(answer(run, found), links)
     raise typer.Exit(done.code)
 
@@ -127,11 +145,12 @@ def _select(
 ) -> list[tuple[Experiment, Groups]]:
     """The named experiments with their cells; prints which have none.
 
-    Where all are named the most wanted come first: parts of a quick run by weight, then the
-    cheapest. A run that has no time for all leaves the last ones out.
+    A run that has no time for all leaves the last ones out, so what is computed, which takes
+    seconds, comes first. Where all are named the most wanted come before it: of the parts of a
+    quick run those of the highest weight; behind it the rest by weight, and then the cheapest.
     """
     scope = this_scope(quick=quick, threads=threads, memories=(MEMORY,) if region else ())
-    is_all = not {*names} - {"all"}
+    is_all = _is_all(names)
     chosen, why = [], "`sealift lab list --try` says why"
     for experiment in registry.select(names):
         if groups := _groups(experiment, scope):
@@ -152,12 +171,22 @@ def _select(
     if not chosen:
         fail(ExitCode.NOTHING_RAN, f"nothing is left to measure; {why}")
 
-    def order(one: tuple[Experiment, Groups]) -> tuple[bool, float]:
-        if _groups(one[0], replace(scope, quick=True)):
-            return False, -one[0].weight
-        return True, estimate_s(*one)
+    top = max(experiment.weight for experiment, _ in chosen)
 
-    return sorted(chosen, key=order) if is_all else chosen
+    def order(one: tuple[Experiment, Groups]) -> tuple[int, float]:
+        experiment, groups = one
+        place = 2 if experiment.origin is Origin.MEASURED else 1
+        if not is_all:
+            return place, 0
+        if not _groups(experiment, replace(scope, quick=True)):
+            return 3, estimate_s(experiment, groups)
+        return 0 if experiment.weight == top else place, -experiment.weight
+
+    return sorted(chosen, key=order)
+
+
+def _is_all(names: Sequence[str]) -> bool:
+    return not {*names} - {"all"}
 
 
 def _groups(experiment: Experiment, scope: Scope) -> Groups:

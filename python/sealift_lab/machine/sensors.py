@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
@@ -156,6 +156,52 @@ class Sensors:
         raise UnknownError(f"no line 'some' in {path}")
 
 
+@dataclass(frozen=True)
+class CoreLoads:
+    """Shares of time in per cent: each core's work by its number, and what the hypervisor took."""
+
+    busy_percent: Mapping[int, float]
+    steal_percent: float
+
+    @property
+    def mean_percent(self) -> float:
+        """Work of all cores together."""
+        return sum(self.busy_percent.values()) / len(self.busy_percent)
+
+
+@dataclass
+class Cores:
+    """What each core did between two readings, by /proc/stat."""
+
+    root: Path = Path("/")
+    before: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+    def read(self) -> CoreLoads:
+        """Since the reading before, the first time since boot; an UnknownError without cores."""
+        before, self.before = self.before, dict(self._ticks())
+        if not self.before:
+            raise UnknownError(f"no line of a core in {self.root / 'proc/stat'}")
+        passed = {
+            core: [now - then for now, then in zip(ticks, before.get(core, NEVER), strict=True)]
+            for core, ticks in self.before.items()
+        }
+        # There are none where two readings follow each other at once.
+        total = {core: max(1, sum(ticks)) for core, ticks in passed.items()}
+        busy = {
+            core: 100 * (user + nice + system + irq + soft) / total[core]
+            for core, (user, nice, system, _, _, irq, soft, _) in passed.items()
+        }
+        steal = sum(stolen for *_, stolen in passed.values())
+        return CoreLoads(busy, 100 * steal / sum(total.values()))
+
+    def _ticks(self) -> Iterator[tuple[int, Sequence[int]]]:
+        """Of each core: user, nice, system, idle, iowait, irq, softirq, steal."""
+        for line in read_text(self.root / "proc/stat").splitlines():
+            name, *ticks = line.split()
+            if name.startswith("cpu") and name != "cpu":
+                yield int(name.removeprefix("cpu")), [*map(int, ticks[: len(NEVER)])]
+
+
 @contextmanager
 def sampling(
     sensors: Sensors,
@@ -202,3 +248,4 @@ POWERCAP = "sys/class/powercap"
 CPUS = "sys/devices/system/cpu"
 CPU_CHIPS = ("coretemp", "k10temp", "zenpower", "cpu_thermal")
 FIRST_POWER_S = 0.1
+NEVER = (0,) * 8

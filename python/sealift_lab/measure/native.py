@@ -7,12 +7,12 @@ short, and `WrongResultError` if something is computed wrong while the arm is ch
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sealift.errors import DeviceError, LimitError
 from sealift_lab import _lab
@@ -53,6 +53,24 @@ class NativeArm:
         }
 
 
+class PublishedExperiment(NamedTuple):
+    """What an experiment of the published tool gave.
+
+    Attributes:
+        address: Where the shared memory lay.
+        file: The file behind it, or -1.
+        source: The source's last word, the one before it, and the third, second and first.
+        target: Those of the destination, of the last length.
+        ns: By length and function what all runs took.
+    """
+
+    address: int
+    file: int
+    source: Sequence[int]
+    target: Sequence[int]
+    ns: Sequence[Sequence[int]]
+
+
 def gcm(
     device: str, workload: Workload, *, threads: int, batch: int, context: Context
 ) -> NativeArm:
@@ -75,6 +93,17 @@ def native(kind: str, context: Context | None = None, /, **request: Any) -> Nati
     if kind in NEEDED_BYTES:
         check_memory(NEEDED_BYTES[kind](whole))
     return NativeArm(_native(lambda: make(**whole) if kind in BY_KEYWORDS else make(whole)))
+
+
+def published_tool(*, runs: int, threads: int) -> "_lab.PublishedTool":
+    """The published copy tool with its memory and its pool; `Skip` where memory is short."""
+    check_memory(2 * PUBLISHED_BYTES)
+    return _native(lambda: _lab.PublishedTool(runs=runs, threads=threads))
+
+
+def published_experiment(tool: "_lab.PublishedTool", **request: Any) -> PublishedExperiment:
+    """One experiment of the tool, whole; the request is as of `_lab.PublishedTool.experiment`."""
+    return PublishedExperiment(*_native(lambda: tool.experiment(request)))
 
 
 def multiprocessors(device: str) -> int:
@@ -195,10 +224,14 @@ USUAL: Mapping[str, Mapping[str, Any]] = {
         "buffers": "private", "offset": 0, "beside": "nothing", "content": "seeded",
         "folder": Path("/tmp"), "region": None,
     },
+    "published_copy": {
+        "source": "heap", "target": "heap", "content": "seeded", "folder": Path("/tmp"),
+        "region": None,
+    },
     "frames": {"far": [sys.executable, "-P", "-c", FAR_PROCESS]},
-    "gpu": {"operation": "seal", "keys": "own keys", "key_bits": 128, "s_box": "tables"},
+    "gpu": {"operation": "seal", "keys": "own keys", "key_bits": [128], "s_box": "tables"},
 }  # fmt: skip
-BY_KEYWORDS = ("frames", "gcm", "primitive", "published_copy", "read")
+BY_KEYWORDS = ("frames", "gcm", "primitive", "read")
 NEEDED_BYTES: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "contended": _contended_bytes,
     "copy": _copy_bytes,
@@ -216,6 +249,8 @@ NEEDED_BYTES: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "published_copy": lambda of: 2 * of["bytes"],
     "read": lambda of: of["buffer_bytes"],
 }
+PUBLISHED_BYTES = 256 << 20
+"""The published tool's memory of its application, and of a heap that it calls shared."""
 IPP_LIBRARY = "libippcp.so.13"
 # The driver, alone or wrapped, without a setting.
 BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

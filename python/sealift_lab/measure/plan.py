@@ -26,6 +26,7 @@ def make_plan(
     seed: int = 1,
     quick: bool = False,
     threads: Sequence[int] = (),
+    of_all: bool = False,
 ) -> Plan:
     """The plan of a run: all of it, though the budget may have no room for the last.
 
@@ -68,6 +69,7 @@ def make_plan(
         experiments=[planned(each, groups, blocks) for each, groups in chosen if groups],
         quick=quick,
         threads=list(threads),
+        of_all=of_all,
     )
 
 

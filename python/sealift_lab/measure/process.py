@@ -239,8 +239,18 @@ class Bench:
             | {name: getattr(sample, name) for name in TIMING}
             for (group, arm), sample, again in lines
         )
-        times = {arm: sample.ns_per_operation for (_, arm), sample in taken.items()}
-        self.tell({"event": "block", "group": order[0][0], "ns_per_operation": times})
+        clocks = [sample.clock_ghz for sample in taken.values() if sample.clock_ghz]
+        self.tell(
+            {
+                "event": "block",
+                "group": order[0][0],
+                "ns_per_operation": {at[1]: each.ns_per_operation for at, each in taken.items()},
+                "payload_bytes": {
+                    at[1]: each.bytes / each.operations for at, each in taken.items()
+                },
+                "clock_ghz": sum(clocks) / len(clocks) if clocks else None,
+            }
+        )
 
     def wrong(self, group: int, arm: int, reason: str) -> None:
         """Stores that an arm ended; called by the loop."""
@@ -295,7 +305,7 @@ class Bench:
             arm = self.experiment.arm(cell, self.context)
             if isinstance(arm, Computed) == self.experiment.is_timed:
                 raise TypeError(
-                    "a Computed is no measurement; give the experiment an origin="
+                    "a Computed is not sampled; give the experiment an origin= or is_sampled=False"
                     if self.experiment.is_timed
                     else f"{type(arm).__name__} is no Computed, and nothing is timed here"
                 )

@@ -109,13 +109,17 @@ class Experiment:
         cells: The cells for a scope, most wanted first; all combinations of the axes' values when
             left out. Cells that differ in `compare` alone make a group.
         charts: How rows are drawn; the first one stands on the page, others fold.
+        lines_of: Experiments whose lines are drawn, too, as the same run found them.
         preferred: The work that its answer is about, as values of a cell.
         names: Names of values for readers: `{"cpu": "Sealift's kernels"}`.
         advice: What to do where a value of `compare` wins: `{"cpu": "On your CPU, with ..."}`.
-        columns: Computed facts that tables show, with short titles; empty for all.
+        columns: Facts that tables show, with short titles; empty for all of what is computed.
         origin: What isn't MEASURED is computed once: its arms are `Computed`.
+        is_sampled: Whether arms of what is measured are sampled, in blocks that are compared. Else
+            each is measured once, in the order of the cells, as along a course of time; it is a
+            `Computed` of what was found.
         weight: Its share of the time against 1.0 of others.
-        estimated_s: About how long it takes in seconds, where it is computed.
+        estimated_s: About how long it takes in seconds, where it is not sampled.
         check_available: Raises as `arm` does where a cell can't be had; cheaper than the arm.
         on_finish: At the end of a run stores what was found where the engine looks for it, and
             returns what became of that in a sentence.
@@ -136,11 +140,13 @@ class Experiment:
     published: Callable[[Results], Sequence[Published]] = lambda _: ()
     charts: tuple[Chart, ...] = ()
     lines: Callable[[Results], Sequence[Line]] = lambda _: ()
+    lines_of: tuple[str, ...] = ()
     preferred: Cell = field(default_factory=dict)
     names: Mapping[Value, str] = field(default_factory=dict)
     advice: Mapping[Value, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     origin: Origin = Origin.MEASURED
+    is_sampled: bool = True
     weight: float = 1.0
     estimated_s: float | None = None
     check_available: Callable[[Cell, Context], object] | None = None
@@ -178,8 +184,8 @@ class Experiment:
 
     @property
     def is_timed(self) -> bool:
-        """Whether its arms are sampled; else they are computed once."""
-        return self.origin is Origin.MEASURED
+        """Whether its arms are sampled; else they are computed or measured once."""
+        return self.origin is Origin.MEASURED and self.is_sampled
 
     def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
         """The cells that are compared with each other, group by group, the reference first."""

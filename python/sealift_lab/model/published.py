@@ -156,6 +156,16 @@ class Published:
         return Ledger.MEASURED if self.origin is Origin.MEASURED else Ledger.MODELLED
 
 
+DOCUMENTS: Mapping[str, str] = {
+    "000": "PIM bulk encryption initial results (UBC, 2020)",
+    "001": "Side effects of Allocating UPMEM Processing Units",
+    "002": "The Design of the OpenBSD Cryptographic Framework (2003)",
+    "003": "NVIDIA CUDA on CPU (+- Intel oneAPI) & GP-GPU (2024)",
+    "004": "ESCAPE Benchmarking (GAPS CLOSURE)",
+}
+"""The titles of the documents by number."""
+
+
 @cache
 def table(name: str) -> tuple[Mapping[str, str], ...]:
     """The rows of a published table, as `003-T4-cpu-generations`."""

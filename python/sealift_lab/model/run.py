@@ -18,7 +18,7 @@ class PlannedExperiment:
     """What is to be measured of an experiment; fields not named here are those of `Experiment`.
 
     Attributes:
-        blocks: How many blocks a process measures of each group; 1 of what is computed.
+        blocks: How many blocks a process measures of each group; 1 of what is not sampled.
         names: Names of values for readers; numbers as text, as in `advice`.
         file: Absolute path of an experiment file of one's own; None for the lab's.
         left_out: Groups that the budget had no room for, in runs of Sealift 0.1.0.
@@ -40,6 +40,7 @@ class PlannedExperiment:
     columns: Mapping[str, str] = field(default_factory=dict)
     notes: str = ""
     origin: Origin = Origin.MEASURED
+    is_sampled: bool = True
     weight: float = 1.0
     estimated_s: float | None = None
     legend: Mapping[str, str] = field(default_factory=dict)
@@ -49,8 +50,8 @@ class PlannedExperiment:
 
     @property
     def is_timed(self) -> bool:
-        """Whether it is sampled in blocks; else it is computed once."""
-        return self.origin is Origin.MEASURED
+        """Whether it is sampled in blocks; else it is computed or measured once."""
+        return self.origin is Origin.MEASURED and self.is_sampled
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Plan:
         schema: `sealift-run/2`; `/1` is what Sealift 0.1.0 wrote.
         budget_s: Seconds of wall clock for everything; 0 where processes and blocks were fixed.
         processes: In how many processes each group is measured at least.
+        of_all: Whether all experiments were named, so that figures published for those that are
+            left out count as not here.
     """
 
     schema: Literal["sealift-run/1", "sealift-run/2"]
@@ -73,6 +76,7 @@ class Plan:
     experiments: Sequence[PlannedExperiment]
     quick: bool = False
     threads: Sequence[int] = ()
+    of_all: bool = False
 
     def blocks_of(self, of: PlannedExperiment) -> int:
         """How many blocks all groups of an experiment have in all processes."""

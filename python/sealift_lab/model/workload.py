@@ -32,6 +32,8 @@ class Operation(IntEnum):
     OPEN = 1
     FORGED = 2
     """An open that must fail: the tag is wrong by one bit."""
+    VERIFY = 3
+    """Only the tag is compared, and no text comes out."""
 
 
 class Keys(StrEnum):
@@ -78,11 +80,12 @@ class KeyRegime:
 
 @dataclass(frozen=True)
 class Mix:
-    """Weights of the operations: seals, opens that succeed, opens of forged messages."""
+    """Weights of the operations: seals, opens that succeed, opens of forged messages, verifies."""
 
     seal: int
     open: int
     forged: int
+    verify: int = 0
 
     def __post_init__(self) -> None:
         """Raises ValueError for weights below 0, or none above it."""
@@ -95,28 +98,32 @@ class Mix:
 
     @classmethod
     def parse(cls, text: str) -> "Mix":
-        """Parses `seal`, `open`, or three weights seal/open/forged, as in `50/25/25`."""
+        """Parses `seal`, `open`, or weights seal/open/forged, as in `50/25/25`, and /verify."""
         if text in (words := {"seal": SEAL_ONLY, "open": OPEN_ONLY}):
             return words[text]
-        if not re.fullmatch(r"[0-9]+/[0-9]+/[0-9]+", text):
+        if not re.fullmatch(r"[0-9]+(/[0-9]+){2,3}", text):
             right = "seal, open, or weights seal/open/forged: 50/25/25"
             raise ValueError(f"mix {text!r}; write {right}")
         return cls(*map(int, text.split("/")))
 
     @property
-    def weights(self) -> tuple[int, int, int]:
+    def weights(self) -> tuple[int, int, int, int]:
         """In the order of `Operation`."""
-        return self.seal, self.open, self.forged
+        return self.seal, self.open, self.forged, self.verify
 
     def __str__(self) -> str:
-        """Per cent of seals, opens and failing opens: `50/25/25`."""
-        return "/".join(f"{100 * part / sum(self.weights):.4g}" for part in self.weights)
+        """Per cent of seals, opens and failing opens, and of verifies if any: `50/25/25`."""
+        return "/".join(f"{100 * part / sum(self.weights):.4g}" for part in self._shown)
 
     @property
     def exact(self) -> str:
         """Per cent, or the weights where per cent would not be parsed as the same mix."""
         is_whole = all(100 * weight % sum(self.weights) == 0 for weight in self.weights)
-        return str(self) if is_whole else "/".join(map(str, self.weights))
+        return str(self) if is_whole else "/".join(map(str, self._shown))
+
+    @property
+    def _shown(self) -> tuple[int, ...]:
+        return self.weights if self.verify else self.weights[:3]
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,60 @@
-"""How far a run has come, on standard error: bars on a terminal, plain lines elsewhere."""
+"""How far a run has come, on standard error: bars on a terminal, plain lines elsewhere.
+
+`show.live` has a screen for a terminal that tells more.
+"""
 
 import math
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
 from sealift_lab.model.arm import Cell
+from sealift_lab.model.results import Origin
 from sealift_lab.model.run import Plan, PlannedExperiment
 from sealift_lab.model.units import format_duration, format_ns
 from sealift_lab.run.schedule import State
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a run stands.
+
+    Attributes:
+        share: How much of the experiment is done, 0 to 1.
+        doing: What is prepared, computed or measured; where there are blocks, the fastest arm.
+        left_s: In how many seconds the run will have ended; None where that is not known.
+        group: Of the last block.
+        ns_per_operation: Of the arms of that group, by their places: medians of this process.
+        payload_bytes: Of an operation of each.
+        clock_ghz: Of a core, right after it measured; None where that is not known.
+    """
+
+    experiment: PlannedExperiment
+    share: float
+    doing: str
+    left_s: float | None
+    group: int = 0
+    ns_per_operation: Mapping[int, float] = field(default_factory=dict)
+    payload_bytes: Mapping[int, float] = field(default_factory=dict)
+    clock_ghz: float | None = None
+
+    def __str__(self) -> str:
+        """As a line: `by-size: 43 %, cpu at size_bytes=128: 400 ns/message, about 40 s left`."""
+        head = f"{self.experiment.name}: {100 * self.share:.0f} %"
+        return ", ".join(filter(None, (head, self.doing, self.left)))
+
+    @property
+    def left(self) -> str:
+        """`about 40 s left`; "" where that is not known."""
+        return "" if self.left_s is None else f"about {format_duration(max(1.0, self.left_s))} left"
 
 
 class Progress:
@@ -27,49 +66,87 @@ class Progress:
         """Shows nothing yet; `bars` on a terminal, None elsewhere."""
         self._planned = {each.name: each for each in plan.experiments}
         self._total = {each.name: plan.blocks_of(each) for each in plan.experiments}
-        self._done: dict[str, int] = defaultdict(int)
+        self._done: dict[str, float] = defaultdict(float)
         self._current = self._doing = ""
+        # What a cell is of an experiment that is not sampled, once it is done.
+        self._cell_done = 0.0
         self._group, self._ns = 0, defaultdict[tuple[int, int], list[float]](list)
+        self._payload_bytes: Mapping[int, float] = {}
+        self._clock_ghz: float | None = None
         self._clock_s, self._end_s, self._shown_s = clock_s, -math.inf, -math.inf
         self._bars = bars
         self._task = bars.add_task("", state="", visible=False) if bars else None
 
     def plan(self, state: State, left_s: float) -> None:
-        """What is done, and in how many seconds everything will be."""
+        """What is done, and in how many seconds everything will be; infinity if that is unknown."""
         for name, groups in state.groups.items():
             self._done[name] = self._total[name] - sum(each.lacking for each in groups)
         self._end_s = self._clock_s() + left_s
 
     def begin(self, experiment: str) -> None:
         """A process begins."""
-        self._current, self._doing = experiment, "preparing"
+        self._current, self._doing, self._cell_done = experiment, "preparing", 0.0
         self._ns.clear()
 
     def prepare(self, cell: Cell) -> None:
         """An arm is being prepared, or computed."""
-        is_timed = self._planned[self._current].is_timed
-        self._doing = f"{'preparing' if is_timed else 'computing'} {self._named(cell)}"
+        name, planned = self._current, self._planned[self._current]
+        if not planned.is_timed:
+            # The one before it is done.
+            self._done[name] = min(self._done[name] + self._cell_done, self._total[name])
+            self._cell_done = self._total[name] / sum(map(len, planned.groups))
+        once = "measuring" if planned.origin is Origin.MEASURED else "computing"
+        self._doing = f"{'preparing' if planned.is_timed else once} {self._named(cell)}"
 
-    def block(self, group: int, ns_per_operation: Mapping[int, float]) -> None:
-        """A block of a group is complete; the times by the place of the arm."""
+    def block(
+        self,
+        group: int,
+        ns_per_operation: Mapping[int, float],
+        payload_bytes: Mapping[int, float] | None = None,
+        clock_ghz: float | None = None,
+    ) -> None:
+        """A block of a group is complete; times, and payload, by the place of the arm."""
         name, self._group = self._current, group
+        self._payload_bytes, self._clock_ghz = payload_bytes or {}, clock_ghz
         self._done[name] = min(self._done[name] + 1, self._total[name])
         for arm, ns in ns_per_operation.items():
             self._ns[group, arm].append(ns)
 
     def show(self) -> None:
         """Something happened, or half a second went by."""
-        name, now_s = self._current, self._clock_s()
-        done, total = self._done[name], max(1, self._total.get(name, 1))
-        left = f"about {format_duration(max(1.0, self._end_s - now_s))} left"
+        if (standing := self.standing) is None:
+            return
         if self._bars and self._task is not None:
-            state = f"{self._state}\n{left}"
             self._bars.update(
-                self._task, description=name, completed=done, total=total, visible=True, state=state
+                self._task,
+                description=standing.experiment.name,
+                completed=standing.share,
+                total=1,
+                visible=True,
+                state=f"{standing.doing}\n{standing.left}",
             )
-        elif now_s - self._shown_s >= LINE_EVERY_S:
-            self._shown_s = now_s
-            self._print(f"{name}: {100 * done / total:.0f} %, {self._state}, {left}")
+        elif self._clock_s() - self._shown_s >= LINE_EVERY_S:
+            self._shown_s = self._clock_s()
+            self._print(str(standing))
+
+    @property
+    def standing(self) -> Standing | None:
+        """Where the run stands; None before its first process."""
+        if not self._current:
+            return None
+        name, group = self._current, self._group
+        times = {arm: median(ns) for (of, arm), ns in self._ns.items() if of == group}
+        left_s = self._end_s - self._clock_s()
+        return Standing(
+            self._planned[name],
+            self._done[name] / max(1, self._total[name]),
+            self._fastest(times) or self._doing,
+            left_s if math.isfinite(left_s) else None,
+            group,
+            times,
+            self._payload_bytes,
+            self._clock_ghz,
+        )
 
     def say(self, text: str) -> None:
         """A sentence that stays."""
@@ -83,12 +160,10 @@ class Progress:
             else:
                 print(line, file=sys.stderr, flush=True)
 
-    @property
-    def _state(self) -> str:
-        """What goes on; once there are blocks, the fastest arm of the last one's group."""
-        times = {a: median(ns) for (group, a), ns in self._ns.items() if group == self._group}
+    def _fastest(self, times: Mapping[int, float]) -> str:
+        """The arm with the least time, and that; "" before the first block."""
         if not times:
-            return self._doing
+            return ""
         planned, best = self._planned[self._current], min(times, key=times.__getitem__)
         arm = self._named(planned.groups[self._group][best])
         return f"{arm}: {format_ns(times[best])}/{planned.operation}"
@@ -99,6 +174,10 @@ class Progress:
         others = ", ".join(f"{name}={cell[name]}" for name in _varying(planned))
         compared = cell[planned.compare]
         return f"{compared} at {others}" if others else str(compared)
+
+
+ShowProgress = Callable[[Plan], AbstractContextManager[Progress]]
+"""Shows a run as long as the `with` lasts."""
 
 
 @contextmanager

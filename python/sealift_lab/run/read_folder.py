@@ -149,6 +149,13 @@ class Blocks:
     reference: int | None = None
 
 
+def newest() -> Path | None:
+    """The folder under runs/ whose plan is the newest; None where there is none."""
+    return max(
+        _runs(EXAMPLE.parent), key=lambda each: (each / names.PLAN).stat().st_mtime, default=None
+    )
+
+
 def name_instead(path: Path) -> str:
     """What to name instead of a path that is no run folder, as the end of a sentence.
 

@@ -22,7 +22,7 @@ from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, NO_ANSWER, Paren
 from sealift_lab.measure.write_folder import FolderError, NotWrittenError
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
-from sealift_lab.run.progress import show_progress
+from sealift_lab.run.progress import ShowProgress, show_progress
 from sealift_lab.run.read_folder import EXAMPLE, Run, name_instead
 from sealift_lab.run.schedule import STRIKES, Pace, Schedule, Step, read_state
 
@@ -47,6 +47,7 @@ def run(
     notes: Sequence[str] = (),
     after_task: AfterTask = lambda _: None,
     is_kept: bool = True,
+    progress: ShowProgress = show_progress,
 ) -> Done:
     """Measures what a plan has, into a new folder; without a name into one named after the time.
 
@@ -56,12 +57,16 @@ def run(
     begin_s, path = time.monotonic(), out or default_path(datetime.now(UTC))
     with write_folder.hold_new(path) as lock:
         write_folder.create(path, plan, surroundings())
-        session = _Session(path, lock, after_task, is_kept=is_kept)
+        session = _Session(path, lock, after_task, progress, is_kept=is_kept)
         return session.run(notes, begin_s, plan.budget_s)
 
 
 def resume(
-    path: Path, *, budget_s: float | None = None, after_task: AfterTask = lambda _: None
+    path: Path,
+    *,
+    budget_s: float | None = None,
+    after_task: AfterTask = lambda _: None,
+    progress: ShowProgress = show_progress,
 ) -> Done:
     """Measures what is missing in a run folder, without a budget for as long as that takes.
 
@@ -74,7 +79,7 @@ def resume(
     with write_folder.hold(path) as lock:
         write_folder.mend(path)
         notes = _changes(Run(path))
-        return _Session(path, lock, after_task).run(notes, begin_s, budget_s or 0.0)
+        return _Session(path, lock, after_task, progress).run(notes, begin_s, budget_s or 0.0)
 
 
 def replay(
@@ -132,9 +137,15 @@ class _Session:
     """Carries out the plan of a run folder, and writes how that ended."""
 
     def __init__(
-        self, path: Path, lock: int, after_task: AfterTask, *, is_kept: bool = True
+        self,
+        path: Path,
+        lock: int,
+        after_task: AfterTask,
+        progress: ShowProgress,
+        *,
+        is_kept: bool = True,
     ) -> None:
-        run = Run(path)
+        run, self._show_progress = Run(path), progress
         self._path, self._plan = path, run.plan
         self._after_task, self._is_kept = after_task, is_kept
         self._parent = Parent(path, lock, run.plan, lambda text: self._progress.say(text))
@@ -148,7 +159,7 @@ class _Session:
     def run(self, notes: Sequence[str], begin_s: float, budget_s: float) -> Done:
         """Measures until the time is up, 0 for without an end, or all is measured."""
         self._budget_s, self._end_s = budget_s, begin_s + (budget_s or math.inf)
-        with show_progress(self._plan) as self._progress, self._parent.signals():
+        with self._show_progress(self._plan) as self._progress, self._parent.signals():
             try:
                 self._measure(notes)
                 return self._end()
@@ -285,9 +296,13 @@ class _Session:
                 self._progress.prepare(cell)
             case {"event": "measuring"}:
                 self._pace.prepared()
-            case {"event": "block", "group": group, "ns_per_operation": times}:
-                self._pace.block(group, len(times) + 1)
-                self._progress.block(group, {int(arm): ns for arm, ns in times.items()})
+            case {"event": "block", "group": group, "ns_per_operation": arms}:
+                self._pace.block(group, len(arms) + 1)
+                times, payloads = (
+                    {int(arm): figure for arm, figure in event[name].items()}
+                    for name in ("ns_per_operation", "payload_bytes")
+                )
+                self._progress.block(group, times, payloads, event["clock_ghz"])
 
     def _take_stock(self, step: Step) -> None:
         name, run = step.experiment.name, Run(self._path)

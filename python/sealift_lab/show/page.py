@@ -9,12 +9,13 @@ from markdown_it import MarkdownIt
 
 from sealift_lab.claim.answer import answer, command_text
 from sealift_lab.claim.claims import absent_devices, experiment_claims, finding
-from sealift_lab.claim.declared import lines, plans, published
-from sealift_lab.claim.published import Pair, count, document_of
+from sealift_lab.claim.declared import left_out, lines, plans, published
+from sealift_lab.claim.published import Outcome, Pair, count, document_of, outcome
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.experiment import Experiment
-from sealift_lab.model.results import Relation, Results
+from sealift_lab.model.published import DOCUMENTS
+from sealift_lab.model.results import Origin, Relation, Results
 from sealift_lab.model.run import Fact, PlannedExperiment
 from sealift_lab.model.units import format_number, format_percent
 from sealift_lab.run.read_folder import Run
@@ -26,7 +27,12 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     """The page of a run, as HTML; of experiments that aren't `loaded` with what the run stored."""
     first, planned = answer(run, results), plans(run)
     pairs, problems = published(run, results, loaded)
-    documents = dict.fromkeys(document_of(each) for each, _ in pairs)
+    others = left_out(run)
+    # Of those, print that contradicts itself has something to show.
+    shown = [*pairs, *(each for each in others if outcome(each[1]) is not Outcome.UNTESTED)]
+    documents = sorted({document_of(each) for each, _ in shown})
+    is_mixed = run.plan.quick and any(each.rows for each in results.values())
+    aside = [each for each in planned if is_mixed and each.origin is not Origin.MEASURED]
     has_own_alone = all(each.file is not None for each in planned)
     seen = set[str]()
     environment = jinja2.Environment(
@@ -38,11 +44,20 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     return environment.get_template(TEMPLATE).render(
         answer=first,
         top=max((bar.rate.high or bar.rate.value for bar in first.bars if bar.rate), default=1),
-        parts=[_part(run, each, results[each.name], pairs, loaded, seen) for each in planned],
+        parts=[
+            _part(run, each, results, pairs, loaded, seen) for each in planned if each not in aside
+        ],
+        computed=[
+            (each.title, finding(each, results[each.name], _of(each, pairs))) for each in aside
+        ],
         rows_most=ROWS_MOST,
-        counts=counts_table(count(pairs)) if pairs else None,
+        counts=counts_table(count([*pairs, *others])) if pairs or others else None,
+        is_whole=run.plan.of_all,
         documents=[
-            (name, published_table([pair for pair in pairs if document_of(pair[0]) == name]))
+            (
+                _title(name),
+                published_table([each for each in shown if document_of(each[0]) == name]),
+            )
             for name in documents
         ],
         absent=[] if has_own_alone else absent_devices(run.machine, planned),
@@ -59,14 +74,14 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
 def _part(
     run: Run,
     planned: PlannedExperiment,
-    results: Results,
+    found: Mapping[str, Results],
     pairs: Sequence[Pair],
     loaded: Sequence[Experiment],
     seen: set[str],
 ) -> Mapping[str, Any]:
     """An experiment on the page; paragraphs of its notes in `seen` are left out, others added."""
-    own = [pair for pair in pairs if pair[1].experiment == planned.name]
-    beside, claims = lines(run, planned, results, loaded), experiment_claims(planned, results)
+    own, results = _of(planned, pairs), found[planned.name]
+    beside, claims = lines(run, planned, found, loaded), experiment_claims(planned, results)
     printed = [published for published, _ in own]
     drawn = (draw(planned, results, chart, beside, printed) for chart in planned.charts)
     notes = [text for text in planned.notes.split("\n\n") if text not in seen]
@@ -74,12 +89,23 @@ def _part(
     return {
         "name": planned.name,
         "title": planned.title or planned.name,
-        "finding": finding(planned, results, own),
+        # A run of all has its published figures in one table.
+        "finding": finding(planned, results, () if run.plan.of_all else own),
         "drawings": [drawing for drawing in drawn if drawing],
         "table": experiment_table(planned, results),
         "skipped": [sentence(claim) for claim in claims if claim.relation is Relation.ABSENT],
         "notes": MarkdownIt("commonmark", {"html": False}).render("\n\n".join(notes)),
     }
+
+
+def _of(planned: PlannedExperiment, pairs: Sequence[Pair]) -> Sequence[Pair]:
+    """The published figures of an experiment."""
+    return [pair for pair in pairs if pair[1].experiment == planned.name]
+
+
+def _title(document: str) -> str:
+    """`Document 004: ESCAPE Benchmarking (GAPS CLOSURE)`; of one's own the number alone."""
+    return ": ".join(filter(None, (f"Document {document}", DOCUMENTS.get(document, ""))))
 
 
 def _method(run: Run, results: Mapping[str, Results]) -> str:

@@ -41,14 +41,15 @@ def experiment_table(planned: PlannedExperiment, results: Results) -> Table:
 
 
 def rows_table(planned: PlannedExperiment, results: Results) -> Table:
-    """What was measured, a line for each arm: what varies, time, speed, ratio, verdict."""
+    """What was measured, a line for each arm: what varies, time, speed, ratio, verdict, facts."""
     axes = varied_axes(planned) or [planned.compare]
+    facts = {tuple(each.cell.items()): each for each in results.reports}
     has_payload = any(row.payload_bytes for row in results.rows)
     firsts = {group[0][planned.compare] for group in planned.groups}
     reference = name_of(firsts.pop(), planned.names) if len(firsts) == 1 else "the first"
     columns = [axis_title(planned, name) for name in axes]
     columns += ["time", "MB/s" if has_payload else rate_unit(planned.operation)]
-    columns += [f"times {reference}", "verdict"]
+    columns += [f"times {reference}", "verdict", *planned.columns.values()]
     verdicts = [
         ("wrong result", row.wrong) if row.wrong else (row.verdict or "", row.reason)
         for row in results.rows
@@ -60,6 +61,7 @@ def rows_table(planned: PlannedExperiment, results: Results) -> Table:
             format_measure((row.payload_mb_per_s or row.operations_per_s).value),
             estimate_text(row.ratio),
             ": ".join(filter(None, verdict)),
+            *(_fact_text(facts[*row.cell.items(),], name) for name in planned.columns),
         ]
         for row, verdict in zip(results.rows, verdicts, strict=True)
     ]
@@ -109,9 +111,9 @@ def counts_table(counts: Mapping[tuple[str, Ledger], Mapping[str, int]]) -> Tabl
     shown = [each.value for each in Outcome if any(each in found for found in counts.values())]
     rows = [
         [
-            f"{document}, {ledger}",
+            f"{document}, {IN_SHORT[ledger]}",
             f"{sum(found.values()):,}",
-            *(f"{found.get(each) or '–'}" for each in shown),
+            *(f"{found.get(each) or ''}" for each in shown),
         ]
         for (document, ledger), found in counts.items()
     ]
@@ -199,6 +201,11 @@ def _print_text(published: Published) -> str:
     return "above 1" if value == 1 else f"{format_printed(value)}, so above 1"
 
 
+IN_SHORT = {
+    Ledger.MEASURED: "measured",
+    Ledger.MODELLED: "modelled",
+    Ledger.ARITHMETIC: "its own arithmetic",
+}
 # Stands in the place of a unit where a document prints no number.
 IN_WORDS = "in words"
 ONE_SIDED = (Kind.SHAPE, Kind.READING)

@@ -6,12 +6,13 @@ from dataclasses import replace
 import msgspec
 
 from sealift_lab.claim.answer import answer
-from sealift_lab.claim.declared import declared, encode_declared, lines, published
+from sealift_lab.claim.declared import declared, encode_declared, left_out, lines, published
+from sealift_lab.claim.published import Outcome, outcome
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.experiment import Axis, Experiment, Line
-from sealift_lab.model.published import Kind, Published, Rate, Times
+from sealift_lab.model.published import DOCUMENTS, Kind, Published, Rate, Times
 from sealift_lab.model.results import Origin, Relation, Results
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.page import page
@@ -77,15 +78,13 @@ def test_what_a_users_experiment_published_is_stored_in_the_folder(a_run: Make) 
     pairs, _ = published(run, found, loaded)
     again, _ = published(elsewhere, results(elsewhere))
     assert [claim for _, claim in again] == [claim for _, claim in pairs]
-    assert lines(elsewhere, planned, found["made-up"]) == lines(
-        run, planned, found["made-up"], loaded
-    )
+    assert lines(elsewhere, planned, found) == lines(run, planned, found, loaded)
     assert page(elsewhere, results(elsewhere)) == page(run, found, loaded)
     (run.path / "published.json").write_bytes(b'{"made-up": {"pairs": [[{}, 1]]}}')
     damaged = Run(run.path)
     (note,) = published(damaged, results(damaged))[1]
     assert "published.json" in note
-    assert lines(damaged, planned, found["made-up"]) == ()
+    assert lines(damaged, planned, found) == ()
 
 
 def test_figures_that_fail_on_a_foreign_folder_are_a_note_and_no_crash(a_run: Make) -> None:
@@ -96,6 +95,23 @@ def test_figures_that_fail_on_a_foreign_folder_are_a_note_and_no_crash(a_run: Ma
     pairs, (note,) = published(run, results(run), [experiment(fail)])
     assert pairs == []
     assert note.startswith("made-up can't be compared with what was published: KeyError")
+
+
+def test_a_run_of_all_counts_what_it_left_out_as_not_here(a_run: Make) -> None:
+    run = a_run({16: (100.0, 40.0)}, experiment="aes-gcm-by-size")
+    assert left_out(run) == []
+    plan = msgspec.json.encode(replace(run.plan, of_all=True))
+    (run.path / "plan.json").write_bytes(plan)
+    run = Run(run.path)
+    pairs = left_out(run)
+    assert {each.figure[:3] for each, _ in pairs} == DOCUMENTS.keys()
+    judged = [each.kind for each, claim in pairs if outcome(claim) is Outcome.DIFFERS]
+    assert {*judged} == {Kind.ARITHMETIC}, "print that contradicts itself needs no run"
+    assert all(claim.reason for _, claim in pairs if claim.relation is Relation.UNTESTED)
+    html = page(run, results(run))
+    for number, title in DOCUMENTS.items():
+        assert f"<td>{number}, " in html, title
+    assert "Document 000: PIM bulk encryption" in html
 
 
 def test_an_experiment_that_prefers_no_work_is_answered_over_all_of_it(a_run: Make) -> None:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sealift_lab.claim.published import Outcome, count, evaluate, outcome, published_claim
+from sealift_lab.claim.published import (
+    Outcome,
+    count,
+    evaluate,
+    outcome,
+    published_claim,
+    summary,
+)
+from sealift_lab.claim.words import relation_words
 from sealift_lab.model.published import (
     Fact,
     Figure,
@@ -117,7 +125,8 @@ def test_counts_round_to_their_print_and_a_printed_zero_is_strict() -> None:
 def test_arithmetic_is_judged_by_the_documents_other_figures_and_counted_apart() -> None:
     wrong = printed(Kind.ARITHMETIC, 8, low=9, high=10)
     claim = published_claim(wrong, "nothing is measured")
-    assert (claim.relation, claim.ledger) == (Relation.CONTRADICTED, Ledger.ARITHMETIC)
+    assert (claim.relation, claim.ledger) == (Relation.DIFFERS, Ledger.ARITHMETIC)
+    assert relation_words(claim) == "its own figures give another value"
 
 
 def test_too_few_blocks_and_missing_rows_keep_their_reasons() -> None:
@@ -147,6 +156,17 @@ def test_only_independent_evidence_counts_as_reproduced_and_ledgers_stay_apart()
         ("003", Ledger.MEASURED): {Outcome.REPRODUCED: 1},
         ("003", Ledger.MODELLED): {Outcome.REPRODUCED: 1, Outcome.NOT_INDEPENDENT: 2},
     }
+    absent = printed(Kind.RATIO, 10)
+    assert summary([*pairs, (absent, published_claim(absent, "no GPU"))]) == [
+        ("Measured", "1 published figures agree, 1 not here"),
+        ("Modelled", "1 published figures agree"),
+    ]
+
+
+def test_inputs_of_a_model_are_counted_apart_from_what_is_not_here() -> None:
+    given = published_claim(printed(Kind.GIVEN, 10), Estimate(10))
+    absent = published_claim(printed(Kind.RATIO, 10), "no GPU")
+    assert [outcome(given), outcome(absent)] == [Outcome.NO_RESULT, Outcome.UNTESTED]
 
 
 HALF = Estimate(0.5, 0.49, 0.51)

@@ -10,7 +10,10 @@ from tests.lab.measure.running import experiment_file
 
 from sealift.exit_code import ExitCode
 from sealift_lab.cli.lab import COMMANDS
+from sealift_lab.cli.run import _select
 from sealift_lab.experiments.registry import all_experiments
+from sealift_lab.model.published import DOCUMENTS
+from sealift_lab.model.results import Origin
 
 
 def test_help_is_there_for_every_command_and_teaches_with_examples() -> None:
@@ -27,6 +30,12 @@ def test_the_list_has_every_experiment_with_its_time() -> None:
     assert one["quick_seconds"] < one["seconds"] < 600
     lines = [line.split()[:2] for line in invoke("lab", "list").stdout.splitlines()]
     assert ["aes-gcm-by-threads", "003-F5"] in lines
+
+
+def test_help_and_list_name_the_documents_by_their_numbers() -> None:
+    for shown in (invoke("lab", "run", "-h").output, invoke("lab", "list").stdout):
+        for number, title in DOCUMENTS.items():
+            assert f"{number}  {title}" in shown
 
 
 def test_the_list_imports_nothing_that_is_slow() -> None:
@@ -59,6 +68,14 @@ def test_a_run_prints_its_answer_writes_its_page_and_can_be_replayed(
     assert repeated.exit_code == 0, repeated.stderr
     plans = [json.loads((each / "plan.json").read_text()) for each in (folder, again)]
     assert plans[0]["experiments"] == plans[1]["experiments"]
+
+
+def test_a_run_of_all_computes_what_takes_no_time_behind_the_most_wanted() -> None:
+    chosen = [each for each, _ in _select([], quick=True, threads=(), region=None)]
+    computed = [at for at, each in enumerate(chosen) if each.origin is not Origin.MEASURED]
+    assert computed == [*range(computed[0], computed[0] + len(computed))]
+    top, *rest = (each.weight for each in chosen[: computed[0]])
+    assert {*rest} <= {top} == {max(each.weight for each in chosen)}
 
 
 def test_what_goes_wrong_is_told_and_is_the_exit_code(own_file: Path, tmp_path: Path) -> None:

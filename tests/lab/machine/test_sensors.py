@@ -12,7 +12,10 @@ from tests.lab.machine.test_facts import write
 from sealift.cli.devices import absences, split_specs
 from sealift_lab import _lab
 from sealift_lab._lab import NotMeasurableError
+from sealift_lab.machine.facts import UnknownError
 from sealift_lab.machine.sensors import (
+    CoreLoads,
+    Cores,
     Reading,
     Sensors,
     chosen_devices,
@@ -221,3 +224,21 @@ def test_absent_devices_have_a_reason_and_wrong_settings_are_errors() -> None:
     assert absences(_lab, ["library"]) == {}
     with pytest.raises(ValueError, match="isa"):
         absences(_lab, ["cpu:isa=none"])
+
+
+def test_each_core_says_what_it_did_since_the_reading_before(tmp_path: Path) -> None:
+    # user nice system idle iowait irq softirq steal guest
+    before = (
+        "cpu  9 9 9 9 9 9 9 9 9\ncpu0 100 0 0 100 0 0 0 0 50\ncpu1 0 0 0 200 0 0 0 0 0\nintr 7\n"
+    )
+    write(tmp_path, "proc/stat", before)
+    cores = Cores(tmp_path)
+    assert cores.read() == CoreLoads({0: 50.0, 1: 0.0}, 0.0)
+    write(tmp_path, "proc/stat", "cpu0 170 5 10 100 0 3 2 10 50\ncpu1 0 0 0 270 30 0 0 0 0\n")
+    now = cores.read()
+    assert now == CoreLoads({0: 90.0, 1: 0.0}, 5.0)
+    assert now.mean_percent == 45
+    assert cores.read() == CoreLoads({0: 0.0, 1: 0.0}, 0.0)
+    write(tmp_path, "proc/stat", "cpu  9 9 9 9 9 9 9 9 9\n")
+    with pytest.raises(UnknownError, match="no line of a core"):
+        cores.read()

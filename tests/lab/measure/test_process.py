@@ -24,6 +24,8 @@ def test_a_process_measures_its_blocks_and_reports_each_arm(tmp_path: Path) -> N
     prepared = {each["arm"]: each["cell"] for each in found[:2]}
     assert prepared[0] == {"size_bytes": 16, "who": "first"}
     assert set(found[3]["ns_per_operation"]) == {"0", "1"}
+    assert found[3]["payload_bytes"] == {"0": 16, "1": 16}
+    assert found[3]["clock_ghz"] is None
     assert found[-1]["ending"] == "complete"
     assert blocks(run) == {0: [(3, 0), (3, 1), (3, 2), (3, 3)]}
     reports = lines(run, "verify.jsonl")

@@ -81,6 +81,8 @@ def test_key_regimes_are_parsed_and_written() -> None:
 def test_mixes_are_parsed_and_written() -> None:
     assert Mix.parse("50/25/25") == Mix(50, 25, 25)
     assert (Mix.parse("seal"), Mix.parse("open")) == (SEAL_ONLY, OPEN_ONLY)
+    assert Mix.parse("50/25/0/25") == Mix(50, 25, 0, 25)
+    assert str(Mix(50, 25, 0, 25)) == Mix(2, 1, 0, 1).exact == "50/25/0/25"
     assert str(Mix(2, 1, 1)) == Mix(2, 1, 1).exact == "50/25/25"
     assert (str(Mix(1, 2, 4)), Mix(1, 2, 4).exact) == ("14.29/28.57/57.14", "1/2/4")
     for text in ("50/50", "a/b/c", "", "-1/1/1"):

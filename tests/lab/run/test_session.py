@@ -15,12 +15,30 @@ from tests.lab.run import made_up as made
 from tests.lab.run.driving import begin, children_of, plan, run, said
 
 from sealift.exit_code import ExitCode
+from sealift_lab.claim.claims import finding
+from sealift_lab.judge.rows import results
 from sealift_lab.measure.write_folder import RESERVE, FolderError, create
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending
 from sealift_lab.run import schedule, session
 from sealift_lab.run.read_folder import EXAMPLE, Run
 from sealift_lab.run.schedule import read_state
+from sealift_lab.show.export import rows_frame
+
+MEASURED_ONCE = """
+from itertools import count
+from sealift_lab import Axis, Chart, Computed, Experiment
+numbers = count(1)
+EXPERIMENT = Experiment(
+    name="once",
+    title="Counts",
+    axes=(Axis("moment_s", "seconds", (0, 1, 2)),),
+    compare="moment_s",
+    arm=lambda cell, context: Computed({"count": float(next(numbers))}),
+    charts=(Chart("moment_s", "moment_s", "count", "Counted"),),
+    is_sampled=False,
+)
+"""
 
 
 @pytest.fixture
@@ -59,6 +77,20 @@ def test_a_run_measures_what_was_planned_and_resume_and_replay_know_it(
     new = check(again, is_whole=True)
     assert new.plan.experiments[0].groups == read.plan.experiments[0].groups
     assert new.plan.experiments[0].file_sha256 != read.plan.experiments[0].file_sha256
+
+
+def test_what_is_measured_once_comes_in_its_order_and_is_no_row(out: Path, tmp_path: Path) -> None:
+    file = tmp_path / "once.py"
+    file.write_text(MEASURED_ONCE, encoding="utf-8")
+    done, text = run(out, file)
+    assert (done.code, done.ending) == (0, Ending("complete")), text
+    read = check(out, is_whole=True)
+    assert [line.facts["count"] for line in read.reports] == [1.0, 2.0, 3.0]
+    (planned,) = read.plan.experiments
+    found = results(read)[planned.name]
+    assert not found.rows
+    assert finding(planned, found) == "Measured once."
+    assert rows_frame(read.plan, {planned.name: found})["origin"].unique().to_list() == ["measured"]
 
 
 def test_arms_that_are_absent_or_raise_are_told_once_and_the_others_measured(

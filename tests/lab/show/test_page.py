@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+
+import msgspec
 
 from sealift_lab.judge.rows import results
+from sealift_lab.model.results import Origin
 from sealift_lab.model.run import ReportLine
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.page import page
@@ -44,3 +48,18 @@ def test_little_or_nothing_measured_is_a_page_that_says_no_more_than_it_knows(a_
     (run.path / "samples.jsonl").write_bytes(b"")
     run = Run(run.path)
     assert "Nothing was measured" in page(run, results(run))
+
+
+def test_a_quick_run_folds_what_is_computed_beside_what_is_measured(a_run: Make) -> None:
+    run = a_run(THREE, reports=[ReportLine("modelled", 0, 0, 0, {"cycles": 11})])
+    (timed,) = run.plan.experiments
+    groups = [[{"size_bytes": 16, "device": "model"}]]
+    modelled = replace(timed, name="modelled", title="By a model", groups=groups, charts=())
+    modelled = replace(modelled, origin=Origin.SIMULATED, blocks=1)
+    for quick, sections in ((False, 2), (True, 1)):
+        plan = replace(run.plan, experiments=[timed, modelled], quick=quick)
+        (run.path / "plan.json").write_bytes(msgspec.json.encode(plan))
+        again = Run(run.path)
+        html = page(again, results(again))
+        assert html.count("<section id=") == sections
+        assert html.count("By a model") == 1

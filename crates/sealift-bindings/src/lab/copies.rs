@@ -1,11 +1,15 @@
 //! What Python says of copies, as the probes take it.
 
+use crate::lab::probes::{Stop, exception, watched};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sealift_probes::ArmError;
 use sealift_probes::copy::{
-    Beside, Buffers, Content, CopySpec, Function, Kind, Operation, Region, State,
+    self, Beside, Buffers, Content, CopySpec, Direction, Function, Kind, Operation, PublishedSpec,
+    Region, State, ToolSpec,
 };
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 /// The arguments of `Arm.copy`.
 #[derive(FromPyObject)]
@@ -24,7 +28,7 @@ pub(crate) struct Asked {
     content: String,
     seed: u64,
     folder: PathBuf,
-    region: Option<(PathBuf, u64, usize)>,
+    region: Option<Place>,
 }
 
 impl Asked {
@@ -34,37 +38,171 @@ impl Asked {
             function: Function::parse(&self.function)?,
             bytes: self.bytes,
             threads: self.threads,
-            source: self.kind(&self.source)?,
-            target: self.kind(&self.target)?,
+            source: kind(&self.source, self.region.as_ref())?,
+            target: kind(&self.target, self.region.as_ref())?,
             state: State::parse(&self.state)?,
             buffers: Buffers::parse(&self.buffers)?,
             offset: self.offset,
             beside: Beside::parse(&self.beside)?,
-            content: self.content()?,
+            content: content(&self.content, self.seed)?,
             folder: self.folder.clone(),
         })
     }
+}
 
-    fn kind(&self, name: &str) -> Result<Kind, ArmError> {
-        match &self.region {
-            Some((path, offset, bytes)) if name == "region" => {
-                Ok(Kind::Region(Region::find(path, *offset, *bytes)?))
-            }
-            _ => Kind::parse(name),
-        }
+/// The arguments of `Arm.published_copy`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct AskedPublished {
+    function: usize,
+    bytes: usize,
+    before: Vec<usize>,
+    runs: usize,
+    threads: usize,
+    source: String,
+    target: String,
+    content: String,
+    seed: u64,
+    folder: PathBuf,
+    region: Option<Place>,
+}
+
+impl AskedPublished {
+    pub(crate) fn spec(&self) -> Result<PublishedSpec, ArmError> {
+        Ok(PublishedSpec {
+            function: self.function,
+            bytes: self.bytes,
+            before: self.before.clone(),
+            runs: self.runs,
+            threads: self.threads,
+            source: kind(&self.source, self.region.as_ref())?,
+            target: kind(&self.target, self.region.as_ref())?,
+            content: content(&self.content, self.seed)?,
+            folder: self.folder.clone(),
+        })
+    }
+}
+
+/// The published tool whole: its application's memory, its workers, and its experiments.
+#[pyclass(frozen, module = "sealift")]
+pub(crate) struct PublishedTool(Mutex<copy::PublishedTool>);
+
+#[pymethods]
+impl PublishedTool {
+    /// Takes the memory and starts the workers.
+    ///
+    /// Args:
+    ///     runs: How often each function copies.
+    ///     threads: Workers of the pool; 0 for none.
+    ///
+    /// Raises:
+    ///     ValueError: If a number is out of range.
+    ///     NotMeasurableError: If there is no memory for it, or there can't be the threads.
+    #[new]
+    #[pyo3(signature = (*, runs, threads))]
+    fn new(runs: usize, threads: usize) -> PyResult<Self> {
+        let tool = copy::PublishedTool::new(runs, threads);
+        tool.map(|tool| Self(Mutex::new(tool))).map_err(|error| exception(error.into()))
     }
 
-    fn content(&self) -> Result<Content, ArmError> {
-        let value = self.seed.to_le_bytes()[0];
-        match self.content.as_str() {
-            "seeded" => Ok(Content::Seeded(self.seed)),
-            "counting" => Ok(Content::Counting(value)),
-            "found" => Ok(Content::Found(value)),
-            other => Err(ArmError::Spec {
-                what: "content",
-                value: format!("{other:?}"),
-                right: "seeded, counting, found".to_owned(),
-            }),
-        }
+    /// Where the application's memory lies.
+    #[getter]
+    fn address(&self) -> PyResult<usize> {
+        Ok(self.0.try_lock().map_err(|_| busy())?.address())
     }
+
+    /// Copies every length by each of the tool's three functions.
+    ///
+    /// Args:
+    ///     asked: A mapping with all of memory ("heap", "shm", "region"), bytes of it,
+    ///         direction ("writes", "reads", "reads what is there"), value (byte i of a source
+    ///         that is filled is i plus this), lengths of copies (the first that is longer than
+    ///         the memory ends it), folder for files without a name, region (path, offset,
+    ///         bytes; or None).
+    ///
+    /// Returns:
+    ///     Where the memory lies; the file behind it, or -1; of the source and of the destination
+    ///     the last word, the one before it, and the third, second and first; and for each length
+    ///     the nanoseconds that all runs took by each function.
+    ///
+    /// Raises:
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If this machine has no such function or memory.
+    ///     WrongResultError: If something is copied wrong.
+    fn experiment(&self, py: Python<'_>, asked: AskedTool) -> PyResult<Figures> {
+        let figures = watched(py, |wanted| {
+            let mut tool = self.0.try_lock().map_err(|_| Stop::Busy)?;
+            Ok(tool.experiment(&asked.spec()?, wanted)?)
+        })?;
+        let copy::Figures { address, file, source, target, took } = figures;
+        let ns = |times: [std::time::Duration; 3]| {
+            times.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)).to_vec()
+        };
+        let took = took.into_iter().map(ns).collect();
+        Ok((address, file, source.to_vec(), target.to_vec(), took))
+    }
+}
+
+type Figures = (usize, i32, Vec<u64>, Vec<u64>, Vec<Vec<u64>>);
+
+fn busy() -> PyErr {
+    PyRuntimeError::new_err("another thread measures with it")
+}
+
+/// The arguments of `PublishedTool.experiment`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct AskedTool {
+    memory: String,
+    bytes: usize,
+    direction: String,
+    value: u8,
+    lengths: Vec<usize>,
+    folder: PathBuf,
+    region: Option<Place>,
+}
+
+impl AskedTool {
+    fn spec(&self) -> Result<ToolSpec, ArmError> {
+        let direction = match self.direction.as_str() {
+            "writes" => Direction::Writes,
+            "reads" => Direction::Reads,
+            "reads what is there" => Direction::ReadsWhatIsThere,
+            other => return Err(unknown("direction", other, "writes, reads, reads what is there")),
+        };
+        Ok(ToolSpec {
+            memory: kind(&self.memory, self.region.as_ref())?,
+            bytes: self.bytes,
+            direction,
+            value: self.value,
+            lengths: self.lengths.clone(),
+            folder: self.folder.clone(),
+        })
+    }
+}
+
+/// Path, offset and length of a region.
+type Place = (PathBuf, u64, usize);
+
+fn kind(name: &str, region: Option<&Place>) -> Result<Kind, ArmError> {
+    match region {
+        Some((path, offset, bytes)) if name == "region" => {
+            Ok(Kind::Region(Region::find(path, *offset, *bytes)?))
+        }
+        _ => Kind::parse(name),
+    }
+}
+
+fn content(name: &str, seed: u64) -> Result<Content, ArmError> {
+    let value = seed.to_le_bytes()[0];
+    match name {
+        "seeded" => Ok(Content::Seeded(seed)),
+        "counting" => Ok(Content::Counting(value)),
+        "found" => Ok(Content::Found(value)),
+        other => Err(unknown("content", other, "seeded, counting, found")),
+    }
+}
+
+fn unknown(what: &'static str, value: &str, right: &str) -> ArmError {
+    ArmError::Spec { what, value: format!("{value:?}"), right: right.to_owned() }
 }

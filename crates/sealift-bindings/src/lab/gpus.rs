@@ -16,7 +16,7 @@ pub(crate) struct Asked {
     grid: Option<(usize, usize)>,
     operation: String,
     keys: String,
-    key_bits: usize,
+    key_bits: Vec<usize>,
     s_box: String,
     messages: usize,
     message_bytes: usize,

@@ -61,6 +61,7 @@ fn add_measuring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("NotMeasurableError", py.get_type::<NotMeasurableError>())?;
     module.add("WrongResultError", py.get_type::<WrongResultError>())?;
+    module.add_class::<copies::PublishedTool>()?;
     module.add_class::<files::Held>()?;
     module.add_class::<probes::Arm>()?;
     module.add_function(wrap_pyfunction!(files::stream_source, module)?)?;

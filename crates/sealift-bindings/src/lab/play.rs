@@ -5,7 +5,7 @@ use crate::gil::{self, Signals};
 use crate::lab::cards::Card;
 use crate::lab::rehearse::failure;
 use pyo3::prelude::*;
-use sealift::cards::{Board, Law, SeatModel};
+use sealift::cards::{Board, Law, Memory, Order, SeatModel};
 use sealift::{ClosedLoad, play, play_with};
 use sealift_probes::tdes::{BLOCK_BYTES, Drawn};
 use std::sync::Arc;
@@ -21,16 +21,18 @@ struct Asked {
     policy: Option<String>,
     seed: u64,
     request_us: f64,
-    setup_us: f64,
+    user_us: f64,
+    block_us: f64,
     look_us: f64,
+    line_cards: usize,
+    setup_us: f64,
     rates_gbit_per_s: Vec<f64>,
     software_gbit_per_s: Option<f64>,
     first_dies_at_us: Option<f64>,
     law: String,
     has_bus: bool,
-    shares_memory: bool,
-    shares_line: bool,
-    completions_first: bool,
+    memory: String,
+    order: String,
     chain_requests: usize,
     messages_per_request: usize,
 }
@@ -46,13 +48,15 @@ struct Asked {
 ///     card: Whose host, bus and slots these are.
 ///     asked: The load: clients, messages and bytes of each batch, batches in all, policy (None for
 ///         a card of its own for each client), seed. What is not as in the description: time of
-///         the host for a request, whose interrupt asks all cards described, and for each that is
-///         asked; of a card for a message; a rate for each card, that of software beside them, when
-///         the first card dies. The law of times, "fixed", "host" or "all", and what is shared.
+///         the kernel for a request without copies and interrupt, of its client before it, of an
+///         interrupt and for each of the cards on its line that is asked; of a card for a message;
+///         a rate for each card, that of software beside them, when the first card dies. The law of
+///         times, "fixed", "host" or "all"; memory, "unlimited", "in order" or "copies first"; the
+///         host's order, "in turn", "completions first" or "rounds"; has_bus.
 ///
 /// Raises:
-///     InputError: If a number is out of range, there is no such law or policy, or messages for
-///         3DES are no whole blocks of 8 bytes.
+///     InputError: If a number is out of range, there is no such law, memory, order or policy, or
+///         messages for 3DES are no whole blocks of 8 bytes.
 #[pyfunction]
 pub(crate) fn play_board(
     py: Python<'_>,
@@ -127,6 +131,10 @@ pub(crate) struct PlayedBoard {
     host_ns: u64,
     /// Of it, copies and waits for memory.
     copy_ns: u64,
+    /// Of it, interrupts.
+    interrupt_ns: u64,
+    /// Of it, what clients do themselves.
+    user_ns: u64,
     /// Of it, encrypting in place of a card.
     software_ns: u64,
     /// Time that the bus carried bytes.
@@ -157,6 +165,8 @@ impl PlayedBoard {
             interrupts: tally.interrupts,
             host_ns: tally.host_ns,
             copy_ns: tally.copy_ns,
+            interrupt_ns: tally.interrupt_ns,
+            user_ns: tally.user_ns,
             software_ns: tally.software_ns,
             bus_ns: tally.bus_ns,
             idle_ns: tally.idle_ns,
@@ -173,8 +183,6 @@ impl Asked {
             return Err(Failure::Input("the card has no units".to_owned()));
         };
         self.check()?;
-        let look_ns = US * self.look_us;
-        let interrupt_ns = look_ns * own.seats.len() as f64;
         let seat = |rate: &f64| SeatModel {
             setup_ns: US * self.setup_us,
             byte_ns: 8.0 / rate,
@@ -189,15 +197,17 @@ impl Asked {
             seats.push(SeatModel { setup_ns: 0.0, in_software: true, ..seat(rate) });
         }
         Ok(Board {
-            request_ns: US * self.request_us - interrupt_ns,
-            look_ns,
+            request_ns: US * self.request_us,
+            user_ns: US * self.user_us,
+            block_ns: US * self.block_us,
+            look_ns: US * self.look_us,
+            line_cards: self.line_cards,
             bus_byte_ns: if self.has_bus { own.bus_byte_ns } else { 0.0 },
-            shares_memory: self.shares_memory,
-            shares_line: self.shares_line,
-            completions_first: self.completions_first,
+            memory: chosen("memory", &self.memory, MEMORIES)?,
+            order: chosen("order", &self.order, ORDERS)?,
             merged_max: self.chain_requests,
             messages_per_request: self.messages_per_request,
-            law: self.law()?,
+            law: chosen("law", &self.law, LAWS)?,
             seats,
             ..own
         })
@@ -220,15 +230,6 @@ impl Asked {
         }
     }
 
-    fn law(&self) -> Outcome<Law> {
-        match self.law.as_str() {
-            "fixed" => Ok(Law::Fixed),
-            "host" => Ok(Law::Host),
-            "all" => Ok(Law::All),
-            other => Err(Failure::Input(format!("law is {other:?}: give fixed, host or all"))),
-        }
-    }
-
     fn load(&self) -> ClosedLoad {
         ClosedLoad {
             clients: self.clients,
@@ -241,11 +242,31 @@ impl Asked {
     }
 }
 
+/// The choice of a name.
+fn chosen<T: Copy>(what: &str, name: &str, choices: [(&str, T); 3]) -> Outcome<T> {
+    let [(one, _), (two, _), (three, _)] = choices;
+    let found = choices.into_iter().find(|(known, _)| *known == name);
+    found
+        .map(|(_, choice)| choice)
+        .ok_or_else(|| Failure::Input(format!("{what} is {name:?}: give {one}, {two} or {three}")))
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating is wanted")]
 fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
 }
 
 const US: f64 = 1_000.0;
+const LAWS: [(&str, Law); 3] = [("fixed", Law::Fixed), ("host", Law::Host), ("all", Law::All)];
+const MEMORIES: [(&str, Memory); 3] = [
+    ("unlimited", Memory::Unlimited),
+    ("in order", Memory::InOrder),
+    ("copies first", Memory::CopiesFirst),
+];
+const ORDERS: [(&str, Order); 3] = [
+    ("in turn", Order::InTurn),
+    ("completions first", Order::CompletionsFirst),
+    ("rounds", Order::Rounds),
+];
 /// What encrypting twice takes is then some milliseconds.
 const ENCRYPTED_BYTES: u64 = 64 << 10;

@@ -60,10 +60,23 @@ pub(super) struct Parts {
 /// How its units share the host, where events are played one by one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sharing {
-    /// Time of the host for each unit that it asks whether an interrupt is its own.
+    /// Of the host's time for a request, what its client does itself.
+    pub(super) user_ns: f64,
+    /// Of it, for an interrupt, to block its line and to unblock it.
+    pub(super) block_ns: f64,
+    /// Of it, for each unit that is asked whether an interrupt is its own.
     pub(super) look_ns: f64,
+    /// Units on one interrupt line.
+    pub(super) line_units: usize,
     /// Requests that a unit works in one go, with one interrupt.
     pub(super) merged_max: usize,
+}
+
+impl Sharing {
+    /// What of the host's time for a request is not the kernel's own work on it.
+    pub(super) fn apart_ns(&self) -> f64 {
+        self.user_ns + self.block_ns + self.line_units as f64 * self.look_ns
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -16,7 +16,7 @@ mod read;
 mod tables;
 mod walk;
 
-pub use board::{Board, Chance, Law, Played, SeatModel, Tally};
+pub use board::{Board, Chance, Law, Memory, Order, Played, SeatModel, Tally};
 pub use card::{Card, Constant};
 pub use error::CardError;
 pub use line::{Bound, Prediction};

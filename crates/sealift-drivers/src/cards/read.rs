@@ -117,16 +117,31 @@ impl Numbers<'_> {
 
     fn sharing(&mut self, root: &Table<'_>, line: &Line) -> Result<Sharing, CardError> {
         let Some(board) = root.optional_table("board")? else {
-            return Ok(Sharing { look_ns: 0.0, merged_max: 1 });
+            return Ok(Sharing {
+                user_ns: 0.0,
+                block_ns: 0.0,
+                look_ns: 0.0,
+                line_units: line.units,
+                merged_max: 1,
+            });
         };
-        board.only(&["look_us", "chain_requests"])?;
+        board.only(&["user_us", "block_us", "look_us", "line_units", "chain_requests"])?;
+        let user_ns = US * self.optional(&board, "user_us", TIME)?.unwrap_or(0.0);
+        let block_ns = US * self.optional(&board, "block_us", TIME)?.unwrap_or(0.0);
         let look_ns = US * self.number(&board, "look_us", TIME)?;
-        if line.units as f64 * look_ns > line.host.request_ns {
-            let right = "at most host.request_us / card.units: an interrupt, which asks each of the \
-                         units, is part of host.request_us";
+        let line_units = self.optional_count(&board, "line_units", COUNT_MAX)?;
+        let line_units = line_units.unwrap_or(line.units);
+        let merged_max = self.count(&board, "chain_requests", MERGED_MAX)?;
+        let sharing = Sharing { user_ns, block_ns, look_ns, line_units, merged_max };
+        if line_units > line.units {
+            return Err(board.wrong("line_units", "at most card.units"));
+        }
+        if sharing.apart_ns() > line.host.request_ns {
+            let right = "so little that user_us, block_us and look_us for each of line_units are at \
+                         most host.request_us, which they are part of";
             return Err(board.wrong("look_us", right));
         }
-        Ok(Sharing { look_ns, merged_max: self.count(&board, "chain_requests", MERGED_MAX)? })
+        Ok(sharing)
     }
 
     fn price(&mut self, root: &Table<'_>) -> Result<Price, CardError> {
@@ -139,9 +154,19 @@ impl Numbers<'_> {
     }
 
     fn count(&mut self, table: &Table<'_>, key: &str, most: u32) -> Result<usize, CardError> {
-        let whole = self.number(table, key, Kind::Whole { least: 1, most })?;
+        let right = Kind::Whole { least: 1, most }.right();
+        self.optional_count(table, key, most)?.ok_or_else(|| table.missing(key, &right))
+    }
+
+    fn optional_count(
+        &mut self,
+        table: &Table<'_>,
+        key: &str,
+        most: u32,
+    ) -> Result<Option<usize>, CardError> {
+        let whole = self.optional(table, key, Kind::Whole { least: 1, most })?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-        Ok(whole as usize)
+        Ok(whole.map(|whole| whole as usize))
     }
 
     fn number(&mut self, table: &Table<'_>, key: &str, kind: Kind) -> Result<f64, CardError> {

@@ -1,6 +1,7 @@
 //! Messages of a seed, laid out for kernels, and what has to come of them.
 
-use super::spec::Shape;
+use super::loaded::SPOILT;
+use super::spec::{Plan, Shape};
 use crate::gpu::{Host, KEY_BYTES, Room, Slab};
 use crate::message::{
     MESSAGE_BYTES, Message, Operation, PARTIAL_BYTES, PREPARED_BYTES, UNIT_BYTES, Verdict,
@@ -58,12 +59,15 @@ impl Layout {
         UNIT_BYTES * (self.written_units() + Verdict::UNITS)
     }
 
-    /// Lays all of it out, and returns what has to be in the output.
-    pub(super) fn fill(&self, seed: u64, host: &mut Host<'_>) -> Vec<u8> {
+    /// Lays all of it out, and returns what has to come of it.
+    pub(super) fn fill(&self, seed: u64, host: &mut Host<'_>) -> Filled {
         let mut random = Random(seed);
         let path = Path::best().ok().flatten().unwrap_or(Path::Model);
         let key_bytes = self.shape.key.bytes();
-        let mut expected = vec![0; self.shape.messages * self.output_bytes()];
+        let mut filled = Filled {
+            output: vec![0; self.shape.messages * self.output_bytes()],
+            checksum: [0; UNIT_BYTES],
+        };
         let mut schedule = None;
         for number in 0..self.shape.messages {
             let own = if self.shape.own_keys { number } else { 0 };
@@ -81,17 +85,46 @@ impl Layout {
             }
             let input = UNIT_BYTES * self.input_units();
             let input = &mut host.input[input * number..][..input];
-            let output = &mut expected[self.output_bytes() * number..][..self.output_bytes()];
+            let output = &mut filled.output[self.output_bytes() * number..][..self.output_bytes()];
             if let Some(schedule) = &schedule {
-                self.make((path, schedule), &mut random, input, output);
+                self.make(message.operation, (path, schedule), &mut random, input, output);
             }
+            let (_, is_forged) = self.shape.plan.of(number, self.shape.messages);
+            if is_forged {
+                input[input.len() - UNIT_BYTES + number % UNIT_BYTES] ^= 1 << (number % 8);
+            }
+            self.conclude(message.operation, is_forged, output, &mut filled.checksum);
         }
-        expected
+        filled
+    }
+
+    /// What is left of a message's output, and of what a work-item that works all messages makes of it.
+    fn conclude(
+        &self,
+        operation: Operation,
+        is_forged: bool,
+        output: &mut [u8],
+        checksum: &mut [u8; UNIT_BYTES],
+    ) {
+        let (made, result) = output.split_at_mut(UNIT_BYTES * self.written_units());
+        if operation == Operation::Verify {
+            made.fill(SPOILT);
+        } else {
+            add(made, checksum);
+        }
+        if is_forged {
+            // The published code writes the text before it knows that the tag is wrong.
+            made.fill(0);
+            add(made, checksum);
+            result[UNIT_BYTES] = 2;
+        }
+        add(result, checksum);
     }
 
     /// A message's input and output.
     fn make(
         &self,
+        operation: Operation,
         (path, schedule): (Path, &Schedule),
         random: &mut Random,
         input: &mut [u8],
@@ -110,13 +143,12 @@ impl Layout {
         let aad = &*aad;
         let (tag, status) = result.split_at_mut(UNIT_BYTES);
         status[0] = 1;
-        if let (Operation::CounterMode, Some(counter)) = (self.shape.operation, nonce.first_chunk())
-        {
+        if let (Operation::CounterMode, Some(counter)) = (operation, nonce.first_chunk()) {
             // Both texts have the same length, and it is short of 2^68 bytes.
             let _ = ctr(path, schedule, *counter, text, &mut made[..text.len()]);
             return;
         }
-        let opens = self.shape.operation != Operation::Seal;
+        let opens = operation != Operation::Seal;
         if opens && !made.is_empty() {
             copy(&mut made[..text.len()], text);
         }
@@ -147,7 +179,7 @@ impl Layout {
             expected: text + narrow(self.text_units),
             out: output,
             result: output + narrow(self.written_units()),
-            operation: self.shape.operation,
+            operation: self.shape.plan.of(number, self.shape.messages).0,
             text_bytes: narrow(self.shape.text_bytes),
             aad_bytes: narrow(self.shape.aad_bytes),
             nonce_bytes: narrow(self.nonce_bytes()),
@@ -159,32 +191,36 @@ impl Layout {
 
     /// Nonce, aad, text, and the tag that is to be.
     fn input_units(&self) -> usize {
-        let tag = matches!(self.shape.operation, Operation::Open | Operation::Verify);
-        1 + self.aad_units + self.text_units + usize::from(tag)
+        1 + self.aad_units + self.text_units + usize::from(self.shape.plan.compares())
     }
 
     fn written_units(&self) -> usize {
-        if self.shape.operation == Operation::Verify { 0 } else { self.text_units }
+        if self.shape.plan == Plan::All(Operation::Verify) { 0 } else { self.text_units }
     }
 
     fn nonce_bytes(&self) -> usize {
-        if self.shape.operation == Operation::CounterMode { UNIT_BYTES } else { NONCE_BYTES }
+        let counts = self.shape.plan == Plan::All(Operation::CounterMode);
+        if counts { UNIT_BYTES } else { NONCE_BYTES }
     }
 }
 
-/// What a work-item that works all messages makes of their outputs, as `kernels/lab/published.cl` does.
-pub(super) fn checksum(output: &[u8]) -> [u8; UNIT_BYTES] {
-    let mut sums = [0_u32; 4];
-    for unit in output.as_chunks::<UNIT_BYTES>().0 {
-        for (sum, word) in sums.iter_mut().zip(unit.as_chunks::<4>().0) {
-            *sum = sum.rotate_left(1).wrapping_add(u32::from_le_bytes(*word));
+/// What has to come of messages.
+#[derive(Default)]
+pub(super) struct Filled {
+    /// All that is written, and where nothing is what stood there.
+    pub(super) output: Vec<u8>,
+    /// What a work-item that works all messages makes of what it writes.
+    pub(super) checksum: [u8; UNIT_BYTES],
+}
+
+/// Adds what is written to a checksum, as `kernels/lab/published.cl` does.
+fn add(written: &[u8], checksum: &mut [u8; UNIT_BYTES]) {
+    for unit in written.as_chunks::<UNIT_BYTES>().0 {
+        for (sum, word) in checksum.as_chunks_mut::<4>().0.iter_mut().zip(unit.as_chunks::<4>().0) {
+            let turned = u32::from_le_bytes(*sum).rotate_left(1);
+            *sum = turned.wrapping_add(u32::from_le_bytes(*word)).to_le_bytes();
         }
     }
-    let mut bytes = [0; UNIT_BYTES];
-    for (place, sum) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(sums) {
-        *place = sum.to_le_bytes();
-    }
-    bytes
 }
 
 /// Numbers of a seed (splitmix64).

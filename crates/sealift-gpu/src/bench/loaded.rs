@@ -107,7 +107,7 @@ impl Loaded {
         }
         let all = 0..self.room.of(Slab::Output);
         let part = if self.is_seen { all } else { self.turn.part() };
-        self.lane.host().output[part.clone()].fill(0xee);
+        self.lane.host().output[part.clone()].fill(SPOILT);
         self.lane.write_part(Slab::Output, part)?;
         self.finish()?;
         (self.is_seen, self.is_ready) = (false, true);
@@ -124,6 +124,8 @@ impl Loaded {
     }
 }
 
+/// What stands in an output that no kernel wrote.
+pub(super) const SPOILT: u8 = 0xee;
 /// One work-item that does all the work of a processor takes long.
 pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 

@@ -1,13 +1,13 @@
 //! AES-GCM over messages that lie in a device's memory.
 
-use super::layout::{Layout, checksum, narrow};
+use super::layout::{Filled, Layout, narrow};
 use super::loaded::{Loaded, Look};
 use super::program::LabProgram;
 use super::spec::{BenchSpec, Code, Grid, Mode, refused};
 use super::turn::megabyte_of;
 use crate::GpuError;
 use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
-use crate::message::{Operation, UNIT_BYTES};
+use crate::message::UNIT_BYTES;
 use crate::program::Program;
 use crate::variant::{Kernel, Tables, Variant};
 use crate::work::{items_of, kernels_of};
@@ -46,13 +46,14 @@ impl Bench {
             (stride, results) = (UNIT_BYTES, grid.items());
             room = with_checksums(room, results);
         }
-        let mut expected = vec![];
+        let mut filled = Filled::default();
         let loaded = Loaded::new(&**gpu, launches, (room, megabyte_of(stride)), |host| {
-            expected = layout.fill(spec.seed, host);
+            filled = layout.fill(spec.seed, host);
         })?;
-        if spec.mode == Mode::Replicated {
-            expected = checksum(&expected).to_vec();
-        }
+        let expected = match spec.mode {
+            Mode::Replicated => filled.checksum.to_vec(),
+            Mode::Partitioned => filled.output,
+        };
         let mut bench = Self { spec: *spec, grid, loaded, expected, stride, results };
         bench.run(1)?;
         bench.check()?;
@@ -168,9 +169,8 @@ impl Launches<'_> {
                 vec![self.launch(LabProgram::Published(key).into(), kernel, Tables::None)]
             }
             Code::Ours(tables) => {
-                let opens = self.spec.shape.operation == Operation::Open;
                 let program = Variant { key, tables }.into();
-                let kernels = kernels_of(is_long, opens).iter();
+                let kernels = kernels_of(is_long, self.spec.shape.plan.opens()).iter();
                 kernels.map(|kernel| self.launch(program, *kernel, tables)).collect()
             }
         }

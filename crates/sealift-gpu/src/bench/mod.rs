@@ -23,7 +23,7 @@ mod units;
 pub use copies::{CopyBench, Direction};
 pub use messages::Bench;
 pub use program::LabProgram;
-pub use spec::{BenchSpec, Code, Grid, Mode, Shape};
+pub use spec::{BenchSpec, Code, Grid, Mode, Plan, Shape};
 pub use types::{Type, TypesBench};
 pub use units::{Unit, UnitBench};
 

@@ -53,10 +53,44 @@ pub struct Shape {
     pub aad_bytes: usize,
     /// Length of their keys.
     pub key: KeyLength,
-    /// What is done. Tags to compare are right.
-    pub operation: Operation,
+    /// What is done.
+    pub plan: Plan,
     /// Whether each message has a key of its own, or all have the same.
     pub own_keys: bool,
+}
+
+/// What is done to messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// The same to each; tags to compare are right.
+    All(Operation),
+    /// The first half is sealed, the next quarter opened, and the last one verified: no text comes of it.
+    Verified,
+    /// The same, but the last quarter is opened with wrong tags: zeros come of it.
+    Refused,
+}
+
+impl Plan {
+    /// What is done to a message of so many, and whether the tag to compare is wrong.
+    pub(super) fn of(self, number: usize, messages: usize) -> (Operation, bool) {
+        match (self, 4 * number / messages) {
+            (Self::All(operation), _) => (operation, false),
+            (_, 0 | 1) => (Operation::Seal, false),
+            (_, 2) => (Operation::Open, false),
+            (Self::Verified, _) => (Operation::Verify, false),
+            (Self::Refused, _) => (Operation::Open, true),
+        }
+    }
+
+    /// Whether tags are compared.
+    pub(super) fn compares(self) -> bool {
+        !matches!(self, Self::All(Operation::Seal | Operation::CounterMode))
+    }
+
+    /// Whether some messages are opened.
+    pub(super) fn opens(self) -> bool {
+        !matches!(self, Self::All(operation) if operation != Operation::Open)
+    }
 }
 
 /// How work is spread.

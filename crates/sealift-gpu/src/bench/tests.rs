@@ -16,7 +16,7 @@ fn spec() -> BenchSpec {
         text_bytes: 128,
         aad_bytes: 0,
         key: KeyLength::Aes128,
-        operation: Operation::Seal,
+        plan: Plan::All(Operation::Seal),
         own_keys: true,
     };
     BenchSpec {

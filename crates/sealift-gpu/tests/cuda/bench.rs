@@ -5,7 +5,7 @@ use fake_cuda::Fake;
 use sealift_core::KeyLength;
 use sealift_gpu::GpuError;
 use sealift_gpu::bench::{
-    Bench, BenchSpec, Code, CopyBench, Direction, Grid, Mode, Shape, Unit, UnitBench,
+    Bench, BenchSpec, Code, CopyBench, Direction, Grid, Mode, Plan, Shape, Unit, UnitBench,
 };
 use sealift_gpu::message::Operation;
 use sealift_gpu::variant::Tables;
@@ -16,7 +16,7 @@ fn spec(code: Code, mode: Mode) -> BenchSpec {
         text_bytes: 100,
         aad_bytes: 5,
         key: KeyLength::Aes192,
-        operation: Operation::Open,
+        plan: Plan::All(Operation::Open),
         own_keys: true,
     };
     // No multiple of a warp.
@@ -36,6 +36,10 @@ fn the_published_code_is_launched_on_any_grid_and_ours_in_warps() {
         assert_eq!(bench.check().unwrap(), results);
         assert_eq!((bench.operations(), bench.bytes()), (9 * times, 900 * times));
         assert_eq!(bench.private_bytes(), 21 * 11_280);
+    }
+    for (mode, plan) in [(Mode::Replicated, Plan::Verified), (Mode::Partitioned, Plan::Refused)] {
+        let shape = Shape { plan, ..spec(Code::Published, mode).shape };
+        Bench::new(&gpu, &BenchSpec { shape, ..spec(Code::Published, mode) }).unwrap();
     }
     let ours = spec(Code::Ours(Tables::FourForEachLane), Mode::Partitioned);
     let error = Bench::new(&gpu, &ours).err().unwrap().to_string();

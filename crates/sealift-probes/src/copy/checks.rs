@@ -1,7 +1,7 @@
 //! Refuses copies that can't be, before anything is touched.
 
 use super::kind::Kind;
-use super::spec::{Buffers, CopySpec, Function, Operation, PAGE_BYTES, State};
+use super::spec::{Beside, Buffers, CopySpec, Function, Operation, PAGE_BYTES, State};
 use crate::ArmError;
 use rustix::param::page_size;
 
@@ -35,6 +35,10 @@ impl CopySpec {
                 "shared".to_owned(),
                 "private for ours, which takes a destination of its own",
             );
+        }
+        if self.beside == Beside::Evictor && !(self.source.is_file() || self.target.is_file()) {
+            let right = "nothing, spinner or protector where neither side is a file, memfd or shm";
+            return wrong("beside", self.beside.to_string(), right);
         }
         let is_of_a_file = (self.source == Kind::File) != (self.target == Kind::File);
         let fits = self.operation == Operation::Copy && self.threads == 1 && is_of_a_file;

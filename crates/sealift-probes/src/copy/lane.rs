@@ -23,7 +23,7 @@ pub(super) struct Lane {
     /// Whether it prepares and compares: of those that share buffers the first one does.
     pub(super) is_owner: bool,
     /// Both stand as long as the lane.
-    pub(super) _places: [Arc<Place>; 2],
+    pub(super) places: [Arc<Place>; 2],
     /// How many lanes are still at work.
     pub(super) busy: Arc<AtomicUsize>,
     pub(super) turn: Turn,

@@ -18,7 +18,7 @@ mod spec;
 mod taken;
 
 pub use kind::Kind;
-pub use published::{PublishedArm, PublishedSpec};
+pub use published::{Direction, Figures, PublishedArm, PublishedSpec, PublishedTool, ToolSpec};
 pub use region::Region;
 pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};
 
@@ -108,9 +108,11 @@ impl CopyArm {
             State::Cold | State::Beyond => lanes.first().map_or(1, |lane| lane.route.places()),
         };
         let overhead = lanes.first().map_or(0.0, overhead_ns);
+        let mut places = lanes.iter().flat_map(|lane| &lane.places);
+        let mapped = places.find(|place| place.file() >= 0).cloned();
         let mut hands: Vec<_> = lanes.into_iter().map(|lane| Hand::Lane(Box::new(lane))).collect();
         if spec.beside != Beside::Nothing {
-            hands.push(Hand::Neighbour(Neighbour::new(spec.beside, Arc::clone(&busy))?));
+            hands.push(Hand::Neighbour(Neighbour::new(spec.beside, mapped, Arc::clone(&busy))?));
         }
         let against = match spec.operation {
             Operation::Copy => "the source, after each sample",
@@ -244,7 +246,7 @@ impl Builder {
             state: spec.state,
             name: told(spec),
             is_owner: spec.buffers == Buffers::Private || self.thread == 0,
-            _places: places,
+            places,
             busy: Arc::clone(busy),
             turn: Turn::default(),
         };

@@ -1,5 +1,6 @@
 //! What else a process does while its copies are timed.
 
+use super::place::Place;
 use super::spec::{Beside, PAGE_BYTES};
 use crate::ArmError;
 use crate::crew::{Done, Part};
@@ -13,15 +14,21 @@ use std::time::{Duration, Instant};
 pub(super) struct Neighbour {
     page: MmapMut,
     beside: Beside,
+    /// Of a file, whose pages the evictor takes.
+    mapped: Option<Arc<Place>>,
     busy: Arc<AtomicUsize>,
     pub(super) times: u64,
 }
 
 impl Neighbour {
-    pub(super) fn new(beside: Beside, busy: Arc<AtomicUsize>) -> Result<Self, ArmError> {
+    pub(super) fn new(
+        beside: Beside,
+        mapped: Option<Arc<Place>>,
+        busy: Arc<AtomicUsize>,
+    ) -> Result<Self, ArmError> {
         let page = MmapOptions::new().len(PAGE_BYTES).map_anon();
         let page = page.map_err(|_| ArmError::NoMemory { bytes: PAGE_BYTES })?;
-        Ok(Self { page, beside, busy, times: 0 })
+        Ok(Self { page, beside, mapped, busy, times: 0 })
     }
 
     /// Every core of the process has to forget the page each time: a TLB shootdown.
@@ -49,10 +56,10 @@ impl Part for Neighbour {
         let begin = Instant::now();
         // A lane that could not begin never ends.
         while self.busy.load(Ordering::Acquire) > 0 && begin.elapsed() < PATIENCE {
-            if self.beside == Beside::Protector {
-                self.protect()?;
-            } else {
-                (0..1_000).for_each(|_| spin_loop());
+            match (self.beside, &self.mapped) {
+                (Beside::Protector, _) => self.protect()?,
+                (Beside::Evictor, Some(mapped)) => mapped.unmap_pages()?,
+                _ => (0..1_000).for_each(|_| spin_loop()),
             }
             self.times += 1;
         }

@@ -75,12 +75,7 @@ impl Place {
         let failed = ArmError::file("take the file out of memory");
         if let Some(file) = &self.taken.file {
             file.sync_all().map_err(&failed)?;
-            let (start, bytes) = (self.start().cast(), self.wish.bytes);
-            // SAFETY: the mapping stands, and its pages are the file's, so that they are read from there again.
-            let code = unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
-            if code != 0 {
-                return Err(failed(io::Error::last_os_error()));
-            }
+            self.unmap_pages()?;
             fadvise(file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
         }
         let (pages, there) = self.pages()?;
@@ -89,6 +84,23 @@ impl Place {
             return Err(ArmError::Absent { what, reason: STAYS.to_owned() });
         }
         Ok(())
+    }
+
+    /// Takes the pages of its file out of the page tables; they stay in the file.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(super) fn unmap_pages(&self) -> Result<(), ArmError> {
+        if self.taken.file.is_none() {
+            return Ok(());
+        }
+        let (start, bytes) = (self.start().cast(), self.wish.bytes);
+        // SAFETY: the mapping stands, and its pages are the file's, so that they are read from there again.
+        let code = unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
+        if code == 0 {
+            return Ok(());
+        }
+        Err(ArmError::file("take pages out of the page tables")(io::Error::last_os_error()))
     }
 
     /// How many pages it has, and how many of these are in memory.
@@ -109,6 +121,9 @@ impl Place {
             unsafe { self.start().write_bytes(UNTOUCHED, self.wish.bytes) };
             return Ok(());
         };
+        if content == Content::Left {
+            return Ok(());
+        }
         let mut random = Random::new(content.seed(), self.wish.thread as u64);
         let mut line = [0; LINE_BYTES];
         for at in (0..self.wish.bytes).step_by(LINE_BYTES) {
@@ -162,6 +177,7 @@ impl Content {
                     *byte = number.to_le_bytes()[0].wrapping_add(value);
                 }
             }
+            Self::Left => {}
         }
     }
 }

@@ -1,15 +1,18 @@
-//! The published tool's way of measuring, as an arm of its own.
+//! The published tool's way of measuring: a figure of it as an arm, and its experiments whole.
 
-use super::compare;
+mod copier;
+mod tool;
+
+pub use tool::{Direction, Figures, PublishedTool, ToolSpec};
+
+use super::kind::Kind;
 use super::movers::{Lap, lap_of};
 use super::place::{Place, Wish};
-use super::pool::Pool;
-use super::route::{Course, Route};
 use super::spec::{Content, Function, Operation};
-use super::{Kind, alone};
+use super::{alone, compare};
 use crate::system::{Usage, steal_ns};
 use crate::{Arm, ArmError, Sample, Verified};
-use memmap2::{MmapMut, MmapOptions};
+use copier::{Copier, Fresh};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,8 +20,8 @@ use std::time::{Duration, Instant};
 /// What a [`PublishedArm`] does.
 #[derive(Clone, Debug)]
 pub struct PublishedSpec {
-    /// 0 for the C library's copy, 1 for the loop of words as a compiler makes it, 2 for registers of 64
-    /// bytes, which stand for the tool's third copy. Those before it go first, as there.
+    /// 0 for the C library's copy, 1 for the loop of words as a compiler makes it, 2 for the copy in the manner of
+    /// Apex, and behind these three 3 for registers of 64 bytes. Those before it go first, as there.
     pub function: usize,
     /// Length of a copy in bytes.
     pub bytes: usize,
@@ -28,8 +31,14 @@ pub struct PublishedSpec {
     pub runs: usize,
     /// Workers of the pool; 0 for none.
     pub threads: usize,
-    /// Of the source.
-    pub seed: u64,
+    /// Where the source lies.
+    pub source: Kind,
+    /// Where the destination lies: fresh memory for each session, but for a region.
+    pub target: Kind,
+    /// What the source holds.
+    pub content: Content,
+    /// Where files are made that have no name.
+    pub folder: PathBuf,
 }
 
 /// Two looks at the clock around some copies, without a warm-up, into pages that nobody touched before.
@@ -39,7 +48,7 @@ pub struct PublishedArm {
     spec: PublishedSpec,
     laps: Vec<Lap>,
     source: Arc<Place>,
-    pool: Pool,
+    copier: Copier,
     sessions: u64,
     verified: Verified,
     detail: String,
@@ -51,38 +60,34 @@ impl PublishedArm {
     /// # Errors
     /// A number is out of range, the functions aren't here, a thread can't be started.
     pub fn prepare(spec: &PublishedSpec) -> Result<Self, ArmError> {
-        ArmError::check("function", spec.function, 0, 2)?;
+        ArmError::check("function", spec.function, 0, ORDER.len() - 1)?;
         ArmError::check("bytes of a copy", spec.bytes, 1, BYTES_MAX)?;
         for before in &spec.before {
             ArmError::check("bytes before", *before, 1, spec.bytes)?;
         }
-        ArmError::check("threads", spec.threads, 0, crate::THREADS_MAX)?;
-        // A pool's queue moves up by a place for each copy.
-        let runs_max = if spec.threads == 0 { RUNS_MAX } else { RUNS_MAX_POOL };
-        ArmError::check("runs", spec.runs, 1, runs_max)?;
-        let lap = |function| lap_of(Operation::Copy, function);
-        let functions = functions(spec.function, |each| lap(each).map(drop))?;
-        let laps = functions.into_iter().map(lap).collect::<Result<Vec<_>, _>>()?;
+        let laps = laps(spec.function)?;
         let _alone = alone();
         let source = Place::get(Wish {
-            kind: Kind::Heap,
-            content: Some(Content::Seeded(spec.seed)),
+            kind: spec.source.clone(),
+            content: Some(spec.content),
             thread: 0,
             bytes: spec.bytes.next_power_of_two(),
-            folder: PathBuf::new(),
+            folder: spec.folder.clone(),
             only_for: None,
         })?;
         Ok(Self {
             laps,
             source,
-            pool: Pool::of(spec.threads)?,
+            copier: Copier::of(spec.runs, spec.threads)?,
             sessions: 0,
             verified: Verified::Against(vec!["the source, after all copies".to_owned()]),
             detail: format!(
-                "as published: {}, {} runs, no warm-up, order {}, {}",
-                functions[spec.function],
+                "as published: {}, {} to {}, {} runs, no warm-up, order {}, {}",
+                ORDER[spec.function],
+                spec.source,
+                spec.target,
                 spec.runs,
-                functions.map(|each| each.to_string()).join(", "),
+                names(spec.function),
                 if spec.threads == 0 {
                     "no pool"
                 } else {
@@ -95,58 +100,40 @@ impl PublishedArm {
 
     /// All that the tool does up to this figure; gives what it takes down for it.
     fn session(&self, wanted: &mut dyn FnMut() -> bool) -> Result<u64, ArmError> {
-        let bytes = self.spec.bytes;
-        let mut target =
-            MmapOptions::new().len(bytes).map_anon().map_err(|_| ArmError::NoMemory { bytes })?;
-        for before in &self.spec.before {
+        let PublishedSpec { bytes, target, folder, function, before, .. } = &self.spec;
+        let fresh = Fresh::of(target, *bytes, None, folder)?;
+        if matches!(target, Kind::Region(_)) {
+            // It holds what the last session copied.
+            // SAFETY: it has so many bytes, and nobody else looks at it now.
+            unsafe { fresh.start().write_bytes(SPOILT, *bytes) };
+        }
+        let (to, from) = (fresh.start(), self.source.start().cast_const());
+        for before in before {
             for lap in &self.laps {
-                self.copies(*lap, &mut target, *before, wanted)?;
+                // SAFETY: source and target have so many bytes, and the function was found to run here.
+                unsafe { self.copier.run(*lap, (to, from), *before, wanted) }?;
             }
         }
         let mut took = Duration::ZERO;
-        for lap in &self.laps[..=self.spec.function] {
-            took = self.copies(*lap, &mut target, bytes, wanted)?;
+        for lap in &self.laps[..=*function] {
+            // SAFETY: source and target have so many bytes, and the function was found to run here.
+            took = unsafe { self.copier.run(*lap, (to, from), *bytes, wanted) }?;
         }
-        let copied = compare::alike(target.as_ptr(), self.source.start(), bytes);
-        copied.map_err(|byte| {
-            let what = format!("byte {byte} of a copy is not its source's");
-            ArmError::Wrong { device: self.detail.clone(), what }
-        })?;
+        check_copied(&self.detail, (to, from), *bytes)?;
         Ok(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX))
     }
+}
 
-    /// All runs of a length, and what they took. Where they take long the clock stands while it is asked
-    /// whether they are wanted.
-    fn copies(
-        &self,
-        lap: Lap,
-        target: &mut MmapMut,
-        bytes: usize,
-        wanted: &mut dyn FnMut() -> bool,
-    ) -> Result<Duration, ArmError> {
-        let course = Course { places: 1, stride: bytes };
-        let route = Route::new(course, bytes, target.as_mut_ptr(), self.source.start());
-        let PublishedSpec { runs, threads, .. } = self.spec;
-        // A queue is as long as all runs.
-        let at_once = if threads == 0 { (BYTES_AT_ONCE / bytes).max(1) } else { runs };
-        let mut took = Duration::ZERO;
-        for done in (0..runs).step_by(at_once) {
-            let times = at_once.min(runs - done);
-            let begin = Instant::now();
-            if threads == 0 {
-                // SAFETY: source and target have so many bytes, and the function was found to run here.
-                unsafe { lap(&route, 0, times) };
-            } else {
-                // SAFETY: as above; the pool is waited for, even where `wanted` panics.
-                unsafe { self.pool.run(lap, &route, times, wanted) };
-            }
-            took += begin.elapsed();
-            if !wanted() {
-                return Err(ArmError::Stopped { device: "the published way".to_owned() });
-            }
-        }
-        Ok(took)
-    }
+/// Whether a copy is its source.
+fn check_copied(
+    what: &str,
+    (to, from): (*mut u8, *const u8),
+    bytes: usize,
+) -> Result<(), ArmError> {
+    compare::alike(to, from, bytes).map_err(|byte| ArmError::Wrong {
+        device: what.to_owned(),
+        what: format!("byte {byte} of a copy is not its source's"),
+    })
 }
 
 impl Arm for PublishedArm {
@@ -204,25 +191,24 @@ impl Arm for PublishedArm {
     }
 }
 
-/// The three in the tool's order. Before others narrower registers may stand for its third, but what is asked for by
-/// name is that or nothing.
-fn functions(
-    asked: usize,
-    is_here: impl Fn(Function) -> Result<(), ArmError>,
-) -> Result<[Function; 3], ArmError> {
-    if asked == 2 {
-        is_here(Function::Avx512)?;
-    }
-    let widest = [Function::Avx512, Function::Avx2, Function::Sse2];
-    let third = widest.into_iter().find(|each| is_here(*each).is_ok());
-    Ok([Function::Glibc, Function::Sse2, third.unwrap_or(Function::Sse2)])
+/// The loops of the tool's three functions, and of those behind them up to one.
+fn laps(function: usize) -> Result<Vec<Lap>, ArmError> {
+    ORDER[..at_least(function)].iter().map(|each| lap_of(Operation::Copy, *each)).collect()
 }
 
+fn names(function: usize) -> String {
+    ORDER[..at_least(function)].iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn at_least(function: usize) -> usize {
+    TOOLS.max(function + 1)
+}
+
+/// The tool's three, in its order, and ours.
+const ORDER: [Function; 4] = [Function::Glibc, Function::Sse2, Function::Apex, Function::Avx512];
+const TOOLS: usize = 3;
 const BYTES_MAX: usize = 256 << 20;
-const RUNS_MAX: usize = 1_000_000;
-const RUNS_MAX_POOL: usize = 10_000;
-/// Some hundredths of a second.
-const BYTES_AT_ONCE: usize = 256 << 20;
+const SPOILT: u8 = 0x5a;
 
 #[cfg(test)]
 mod tests {
@@ -230,15 +216,8 @@ mod tests {
 
     #[test]
     fn the_published_way_is_timed_with_and_without_its_pool() {
-        for (function, threads) in [(0, 0), (1, 2), (2, 3)] {
-            let spec = PublishedSpec {
-                function,
-                bytes: 65_536,
-                before: vec![16, 4_096],
-                runs: 5,
-                threads,
-                seed: 1,
-            };
+        for (function, threads) in [(0, 0), (1, 2), (2, 3), (3, 0)] {
+            let spec = PublishedSpec { function, threads, ..spec(65_536, vec![16, 4_096], 5) };
             let mut arm = match PublishedArm::prepare(&spec) {
                 Err(error @ ArmError::Absent { .. }) => {
                     return eprintln!("not tested here: {error}");
@@ -249,36 +228,45 @@ mod tests {
             assert_eq!(sample.bytes, sample.operations * 65_536);
             assert!(sample.operations.is_multiple_of(5) && sample.operations > 0);
         }
-        let none =
-            PublishedSpec { function: 3, bytes: 1, before: vec![], runs: 5, threads: 0, seed: 1 };
-        assert!(PublishedArm::prepare(&none).is_err());
+        assert!(
+            PublishedArm::prepare(&PublishedSpec { function: 4, ..spec(1, vec![], 5) }).is_err()
+        );
+    }
+
+    fn spec(bytes: usize, before: Vec<usize>, runs: usize) -> PublishedSpec {
+        PublishedSpec {
+            function: 0,
+            bytes,
+            before,
+            runs,
+            threads: 0,
+            source: Kind::Heap,
+            target: Kind::Heap,
+            content: Content::Seeded(1),
+            folder: std::env::temp_dir(),
+        }
     }
 
     #[test]
-    fn what_is_asked_for_by_name_is_that_or_nothing() {
-        let without = |function| match function {
-            Function::Avx512 => {
-                Err(ArmError::Absent { what: "avx512".into(), reason: "none".into() })
+    fn mapped_memory_is_read_and_written_with_and_without_the_pool() {
+        let mapped = |source, target| PublishedSpec { source, target, ..spec(4_096, vec![16], 5) };
+        for threads in [0, 2] {
+            for spec in [mapped(Kind::Heap, Kind::Shm), mapped(Kind::Shm, Kind::Heap)] {
+                let mut arm = match PublishedArm::prepare(&PublishedSpec { threads, ..spec }) {
+                    Err(error @ ArmError::Absent { .. }) => {
+                        return eprintln!("not tested here: {error}");
+                    }
+                    made => made.unwrap(),
+                };
+                assert!(arm.sample(0.0).unwrap().operations > 0);
             }
-            _ => Ok(()),
-        };
-        assert!(matches!(functions(2, without), Err(ArmError::Absent { .. })));
-        assert_eq!(functions(1, without), Ok([Function::Glibc, Function::Sse2, Function::Avx2]));
-        let all = [Function::Glibc, Function::Sse2, Function::Avx512];
-        assert_eq!(functions(2, |_| Ok(())), Ok(all));
+        }
     }
 
     #[test]
     fn a_session_ends_when_it_is_no_longer_wanted_and_another_can_follow() {
         for threads in [0, 2] {
-            let spec = PublishedSpec {
-                function: 0,
-                bytes: 4_096,
-                before: vec![16],
-                runs: 1_000,
-                threads,
-                seed: 1,
-            };
+            let spec = PublishedSpec { threads, ..spec(4_096, vec![16], 1_000) };
             let mut arm = match PublishedArm::prepare(&spec) {
                 Err(error @ ArmError::Absent { .. }) => {
                     return eprintln!("not tested here: {error}");

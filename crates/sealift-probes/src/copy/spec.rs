@@ -102,6 +102,8 @@ named!(
     Avx512 = "avx512",
     /// A loop of 64-byte registers with stores past the caches.
     NonTemporal = "non-temporal",
+    /// In the manner of Apex memmove: 16-byte registers, past the caches from 256 KiB on.
+    Apex = "apex",
     /// `sealift_kernels::copy`.
     Ours = "ours",
     /// Out of a file by a call of the system.
@@ -147,6 +149,8 @@ named!(
     Spinner = "spinner",
     /// It takes a page's write access away and gives it back, so that all cores must forget it.
     Protector = "protector",
+    /// It takes the pages of a file's mapping out of the page tables, so that each is faulted in again.
+    Evictor = "evictor",
 );
 
 /// What a source holds, so that a destination can be compared with it.
@@ -158,13 +162,15 @@ pub enum Content {
     Counting(u8),
     /// Those of [`Content::Counting`], written by somebody else before: left as found, and checked.
     Found(u8),
+    /// Whatever is there: left as found.
+    Left,
 }
 
 impl Function {
     /// Those that an operation has.
     pub(super) fn of(operation: Operation) -> impl Iterator<Item = Self> {
         use Function::{
-            Avx2, Avx512, FirstTouch, Glibc, MapRead, MapWrite, NonTemporal, Ours, Populated,
+            Apex, Avx2, Avx512, FirstTouch, Glibc, MapRead, MapWrite, NonTemporal, Ours, Populated,
             Pread, Pwrite, RepMovsb, Sse2, Words,
         };
         let all: &[Self] = match operation {
@@ -176,6 +182,7 @@ impl Function {
                 Avx2,
                 Avx512,
                 NonTemporal,
+                Apex,
                 Ours,
                 Pread,
                 Pwrite,

@@ -51,7 +51,7 @@ impl Taken {
                 (map.as_mut_ptr(), Some(file), Owner::Shared { _map: map })
             }
             Kind::Region(region) => {
-                let is_found = matches!(wish.content, Some(Content::Found(_)));
+                let is_found = matches!(wish.content, Some(Content::Found(_) | Content::Left));
                 let access = if is_found { Access::Read } else { Access::Write };
                 let (start, map) = region.part(wish.thread, bytes, access)?;
                 (start, None, Owner::Region { _map: map })

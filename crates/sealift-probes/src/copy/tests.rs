@@ -139,6 +139,16 @@ fn threads_share_buffers_and_a_neighbour_changes_nothing() {
 }
 
 #[test]
+fn pages_that_a_neighbour_takes_away_are_copied_all_the_same() {
+    let evicted = CopySpec { beside: Beside::Evictor, ..spec(Function::Glibc, 65_536) };
+    assert!(prepare(&evicted).err().unwrap().to_string().contains("neither side is a file"));
+    let Some(mut arm) = made(&CopySpec { target: Kind::Shm, ..evicted }) else { return };
+    let sample = arm.sample(0.002).unwrap();
+    assert_eq!(sample.bytes, sample.operations * 65_536);
+    assert!(arm.counts().iter().any(|(name, times)| *name == "times_beside" && *times > 0));
+}
+
+#[test]
 fn a_function_that_copies_nothing_is_noticed() {
     for operation in [Operation::Copy, Operation::Read, Operation::Write, Operation::Fill] {
         for state in [State::Hot, State::Cold] {
@@ -308,7 +318,17 @@ fn a_region_is_read_and_written_where_it_was_named_and_nowhere_else() {
 }
 
 fn published(threads: usize, runs: usize) -> PublishedSpec {
-    PublishedSpec { function: 0, bytes: 4_096, before: vec![64], runs, threads, seed: 7 }
+    PublishedSpec {
+        function: 0,
+        bytes: 4_096,
+        before: vec![64],
+        runs,
+        threads,
+        source: Kind::Heap,
+        target: Kind::Heap,
+        content: Content::Seeded(7),
+        folder: std::env::temp_dir(),
+    }
 }
 
 // One of the published functions is written for this processor alone.

@@ -28,6 +28,8 @@ pub enum Planned {
     Open,
     /// Open, and it must not: one bit of the tag is wrong.
     Bad,
+    /// Compare the tag, and write no text.
+    Verify,
 }
 
 /// Under which keys messages are.

@@ -123,4 +123,4 @@ pub fn borrowed<'l>(layout: &'l Layout<'static>) -> Layout<'l> {
     }
 }
 
-const SPOILT: u8 = 0xA5;
+pub(super) const SPOILT: u8 = 0xA5;

@@ -1,6 +1,6 @@
 //! Makes the messages of an arm: seeded bytes, and true ciphertexts from another device.
 
-use super::lot::{Lot, column, layout};
+use super::lot::{Lot, SPOILT, column, layout};
 use super::ring::{KeyOf, Ring};
 use super::verify::{Checkers, Expected};
 use super::{ArmSpec, Planned};
@@ -107,7 +107,8 @@ impl Maker<'_> {
     }
 }
 
-/// What the device must give: ciphertext and tag of seals, plaintext of opens, zeros of failures.
+/// What the device must give: ciphertext and tag of seals, plaintext of opens, zeros of failures, and nothing where a tag
+/// is only verified.
 fn expect(truth: &Lot, raw: &Raw, planned: &[Planned]) -> Expected {
     let mut output = truth.output.to_vec();
     let mut status = vec![Status::Ok; planned.len()];
@@ -122,6 +123,7 @@ fn expect(truth: &Lot, raw: &Raw, planned: &[Planned]) -> Expected {
                 output[range].fill(0);
                 status[message] = Status::AuthFailed;
             }
+            Planned::Verify => output[range].fill(SPOILT),
         }
     }
     Expected { output, tags: truth.tags.to_vec(), status }
@@ -173,6 +175,7 @@ fn ops(planned: &[Planned]) -> Ops<'static> {
     let op = |planned: &Planned| match planned {
         Planned::Seal => Op::Seal,
         Planned::Open | Planned::Bad => Op::Open,
+        Planned::Verify => Op::Verify,
     };
     let ops: Vec<_> = planned.iter().map(op).collect();
     if ops.iter().all(|op| *op == ops[0]) { Ops::All(ops[0]) } else { Ops::Each(ops.into()) }

@@ -34,10 +34,11 @@ impl GpuArm {
     ) -> Result<Self, ArmError> {
         let data = spec.data()?;
         let gpu = opened(&spec.device, wanted)?;
-        let asked = spec.bench(gpu.about())?;
-        let bench = Bench::new(&gpu, &asked).map_err(|error| failed(&spec.device, error))?;
+        let asked = spec.benches(gpu.about())?;
+        let benches = asked.iter().map(|asked| Bench::new(&gpu, asked)).collect::<Result<_, _>>();
+        let benches = benches.map_err(|error| failed(&spec.device, error))?;
         let against = "this processor's kernels";
-        Self::warm(&spec.device, gpu.about(), Ready::Messages(bench, data), against)
+        Self::warm(&spec.device, gpu.about(), Ready::Messages(benches, data), against)
     }
 
     /// The same for products of a data type.

@@ -10,7 +10,7 @@ pub use arm::GpuArm;
 use crate::ArmError;
 use sealift::{KeyLength, Role};
 use sealift_gpu::GpuError;
-use sealift_gpu::bench::{BenchSpec, Code, Direction, Grid, Mode, Shape, Type, Unit};
+use sealift_gpu::bench::{BenchSpec, Code, Direction, Grid, Mode, Plan, Shape, Type, Unit};
 use sealift_gpu::cuda::CudaLibrary;
 use sealift_gpu::gpu::{About, Gpu};
 use sealift_gpu::message::Operation;
@@ -31,12 +31,13 @@ pub struct GpuSpec {
     pub data: String,
     /// Blocks, and threads of each; nothing: as Sealift's driver takes them.
     pub grid: Option<(usize, usize)>,
-    /// What is done: "seal", "open", or "counter mode", which makes no tags.
+    /// What is done: "seal", "open", "verify", "counter mode", which makes no tags, or half sealed, a quarter opened, and a
+    /// quarter "mixed, verified" or, with wrong tags, "mixed, refused".
     pub operation: String,
     /// "own keys", one for each message, or "one key".
     pub keys: String,
-    /// Bits of each key.
-    pub key_bits: usize,
+    /// Bits of each key: lengths that as many messages each have, one length worked after the other.
+    pub key_bits: Vec<usize>,
     /// What our kernels take the S-box from: "tables", or gates, "without tables".
     pub s_box: String,
     /// How many.
@@ -101,15 +102,29 @@ impl GpuSpec {
         ArmError::named("where data are", &all, &self.data)
     }
 
-    fn bench(&self, about: &About) -> Result<BenchSpec, ArmError> {
+    /// For each length of keys.
+    fn benches(&self, about: &About) -> Result<Vec<BenchSpec>, ArmError> {
+        let parts = self.key_bits.len();
+        let right = || format!("1 to 3, of which {} messages have as many each", self.messages);
+        if !(1..=3).contains(&parts) || !self.messages.is_multiple_of(parts) {
+            let (what, value) = ("lengths of keys", format!("{:?}", self.key_bits));
+            return Err(ArmError::Spec { what, value, right: right() });
+        }
+        self.key_bits.iter().map(|bits| self.bench(about, *bits, self.messages / parts)).collect()
+    }
+
+    fn bench(&self, about: &About, bits: usize, messages: usize) -> Result<BenchSpec, ArmError> {
         let s_boxes = [("tables", Tables::best(about)), ("without tables", Tables::None)];
         let tables = ArmError::named("an S-box", &s_boxes, &self.s_box)?;
         let codes = [("as published", Code::Published), ("ours", Code::Ours(tables))];
         let modes = [("replicated", Mode::Replicated), ("partitioned", Mode::Partitioned)];
         let operations = [
-            ("seal", Operation::Seal),
-            ("open", Operation::Open),
-            ("counter mode", Operation::CounterMode),
+            ("seal", Plan::All(Operation::Seal)),
+            ("open", Plan::All(Operation::Open)),
+            ("verify", Plan::All(Operation::Verify)),
+            ("counter mode", Plan::All(Operation::CounterMode)),
+            ("mixed, verified", Plan::Verified),
+            ("mixed, refused", Plan::Refused),
         ];
         let keys = [("own keys", true), ("one key", false)];
         ArmError::check("messages", self.messages, 1, MESSAGES_MAX)?;
@@ -118,22 +133,21 @@ impl GpuSpec {
             mode: ArmError::named("a mode", &modes, &self.mode)?,
             grid: self.grid.map(grid),
             shape: Shape {
-                messages: self.messages,
+                messages,
                 text_bytes: self.message_bytes,
                 aad_bytes: 0,
-                key: self.key()?,
-                operation: ArmError::named("an operation", &operations, &self.operation)?,
+                key: key(bits)?,
+                plan: ArmError::named("an operation", &operations, &self.operation)?,
                 own_keys: ArmError::named("keys", &keys, &self.keys)?,
             },
             seed: self.seed,
         })
     }
+}
 
-    fn key(&self) -> Result<KeyLength, ArmError> {
-        let all =
-            [("128", KeyLength::Aes128), ("192", KeyLength::Aes192), ("256", KeyLength::Aes256)];
-        ArmError::named("bits of keys", &all, &self.key_bits.to_string())
-    }
+fn key(bits: usize) -> Result<KeyLength, ArmError> {
+    let all = [("128", KeyLength::Aes128), ("192", KeyLength::Aes192), ("256", KeyLength::Aes256)];
+    ArmError::named("bits of keys", &all, &bits.to_string())
 }
 
 impl GpuTypesSpec {

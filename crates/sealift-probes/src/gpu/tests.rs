@@ -13,7 +13,7 @@ fn spec(device: &str) -> GpuSpec {
         grid: Some((2, 4)),
         operation: "seal".to_owned(),
         keys: "own keys".to_owned(),
-        key_bits: 128,
+        key_bits: vec![128],
         s_box: "tables".to_owned(),
         messages: 24,
         message_bytes: 128,
@@ -70,13 +70,42 @@ fn our_kernels_seal_open_and_count_under_keys_of_all_lengths_with_tables_and_wit
     ];
     for (operation, keys, key_bits, s_box) in all {
         let [operation, keys, s_box] = [operation, keys, s_box].map(str::to_owned);
+        let key_bits = vec![key_bits];
         let spec = GpuSpec { operation, keys, key_bits, s_box, ..ours.clone() };
         let Some(mut arm) = on_opencl(&spec) else { return };
         assert!(arm.sample(0.0).unwrap().operations >= 24, "{spec:?}");
         assert_eq!(count(&arm, "results_checked") % 24, 0, "{spec:?}");
     }
-    let error = refused(&GpuSpec { key_bits: 64, ..ours });
+    let error = refused(&GpuSpec { key_bits: vec![64], ..ours });
     assert!(error.contains("128, 192, 256"), "{error}");
+}
+
+#[test]
+fn keys_of_all_lengths_are_worked_one_after_the_other_and_mixed_operations_are_compared() {
+    for (code, mode, operation) in [
+        ("ours", "partitioned", "mixed, verified"),
+        ("as published", "partitioned", "mixed, refused"),
+        ("as published", "replicated", "mixed, verified"),
+        ("as published", "replicated", "mixed, refused"),
+    ] {
+        let [code, mode, operation] = [code, mode, operation].map(str::to_owned);
+        let key_bits = vec![128, 192, 256];
+        let grid = (code != "ours").then_some((1, 2));
+        let spec = GpuSpec { code, mode, operation, key_bits, grid, ..spec("opencl:0") };
+        let Some(mut arm) = on_opencl(&spec) else { return };
+        let before = count(&arm, "results_checked");
+        let sample = arm.sample(0.0).unwrap();
+        assert!(sample.operations.is_multiple_of(24), "{spec:?}");
+        assert_eq!(sample.bytes, 128 * sample.operations);
+        let each_time = if spec.mode == "replicated" { 3 * 2 } else { 24 };
+        assert_eq!(count(&arm, "results_checked"), before + each_time);
+    }
+    let odd = GpuSpec { messages: 25, key_bits: vec![128, 192], ..spec("opencl:0") };
+    let error = match prepare(&odd) {
+        Err(ArmError::Absent { .. }) => return,
+        other => other.map(drop).unwrap_err().to_string(),
+    };
+    assert!(error.contains("of which 25 messages have as many each"), "{error}");
 }
 
 #[test]

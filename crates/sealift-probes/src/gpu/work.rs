@@ -9,7 +9,8 @@ use sealift_gpu::gpu::Took;
 
 /// What was made ready on a device.
 pub(super) enum Ready {
-    Messages(Bench, Data),
+    /// One for each length of keys.
+    Messages(Vec<Bench>, Data),
     Types(TypesBench, Grid),
     Units(UnitBench, Grid),
     Copies(CopyBench, Direction),
@@ -30,16 +31,18 @@ impl Work {
     /// The grid that it is done in; copies have none.
     pub(super) fn grid(&self) -> Option<Grid> {
         match &self.ready {
-            Ready::Messages(bench, _) => Some(bench.grid()),
+            Ready::Messages(benches, _) => benches.first().map(Bench::grid),
             Ready::Types(_, grid) | Ready::Units(_, grid) => Some(*grid),
             Ready::Copies(..) => None,
         }
     }
 
-    /// What work-items keep for themselves, all together.
+    /// What work-items keep for themselves, all together at a time.
     pub(super) fn private_bytes(&self) -> u64 {
         match &self.ready {
-            Ready::Messages(bench, _) => bench.private_bytes(),
+            Ready::Messages(benches, _) => {
+                benches.iter().map(Bench::private_bytes).max().unwrap_or(0)
+            }
             Ready::Types(..) | Ready::Units(..) | Ready::Copies(..) => 0,
         }
     }
@@ -47,9 +50,10 @@ impl Work {
     /// What one run does.
     fn once(&self) -> Done {
         match &self.ready {
-            Ready::Messages(bench, _) => {
-                Done { operations: bench.operations(), bytes: bench.bytes() }
-            }
+            Ready::Messages(benches, _) => Done {
+                operations: benches.iter().map(Bench::operations).sum(),
+                bytes: bytes_of(benches),
+            },
             Ready::Types(bench, _) => Done { operations: bench.operations(), bytes: 0 },
             Ready::Units(bench, _) => Done { operations: bench.lane_operations(), bytes: 0 },
             Ready::Copies(bench, direction) => {
@@ -73,7 +77,7 @@ impl Work {
 
     fn forget(&mut self) -> Result<(), GpuError> {
         match &mut self.ready {
-            Ready::Messages(bench, _) => bench.forget(),
+            Ready::Messages(benches, _) => benches.iter_mut().try_for_each(Bench::forget),
             Ready::Types(bench, _) => bench.forget(),
             Ready::Units(bench, _) => bench.forget(),
             Ready::Copies(bench, _) => bench.forget(),
@@ -82,8 +86,16 @@ impl Work {
 
     fn run(&mut self, times: u32) -> Result<Took, GpuError> {
         match &mut self.ready {
-            Ready::Messages(bench, Data::Resident) => bench.run(times),
-            Ready::Messages(bench, Data::WithTransfers) => bench.run_with_copies(times),
+            Ready::Messages(benches, data) => {
+                let mut took = Took::default();
+                for bench in benches {
+                    took += match data {
+                        Data::Resident => bench.run(times)?,
+                        Data::WithTransfers => bench.run_with_copies(times)?,
+                    };
+                }
+                Ok(took)
+            }
             Ready::Types(bench, _) => bench.run(times),
             Ready::Units(bench, _) => bench.run(times),
             Ready::Copies(bench, direction) => bench.run(*direction, times),
@@ -113,8 +125,11 @@ impl Part for Work {
 
     fn check(&mut self) -> Result<(), ArmError> {
         let checked = match &mut self.ready {
-            Ready::Messages(bench, _) if bench.bytes() > COMPARED_BYTES_MAX => bench.check_part(),
-            Ready::Messages(bench, _) => bench.check(),
+            Ready::Messages(benches, _) => {
+                let is_much = bytes_of(benches) > COMPARED_BYTES_MAX;
+                let look = if is_much { Bench::check_part } else { Bench::check };
+                benches.iter_mut().map(look).sum()
+            }
             Ready::Types(bench, _) => bench.check(),
             Ready::Units(bench, _) => bench.check(),
             // All of it was compared before the first sample, by copies of its own.
@@ -123,6 +138,10 @@ impl Part for Work {
         self.checked += checked.map_err(|error| failed(&self.device, error))?;
         Ok(())
     }
+}
+
+fn bytes_of(benches: &[Bench]) -> u64 {
+    benches.iter().map(Bench::bytes).sum()
 }
 
 /// Of more than that a part of some megabytes is compared behind a sample, another one each time: to overwrite and compare

@@ -24,6 +24,11 @@ pub(super) trait Cipher {
         input: &[u8],
         output: &mut [u8],
     ) -> Result<[u8; 16], DeviceError>;
+
+    /// The full tag of a ciphertext without decrypting it, where the peer can.
+    fn tag(&mut self, _nonce: &[u8], _aad: &[u8], _ciphertext: &[u8]) -> Option<[u8; 16]> {
+        None
+    }
 }
 
 /// Works a message; the output of one that does not open is zeros.
@@ -52,6 +57,9 @@ pub(super) fn work(
             Ok(verdict(&full, tag, output))
         }
         (SlotText::Read(input), SlotTag::Check(tag)) => {
+            if let Some(full) = cipher.tag(nonce, aad, input) {
+                return Ok(verdict(&full, tag, &mut []));
+            }
             let mut unwanted = Zeroizing::new(vec![0; input.len()]);
             let full = cipher.crypt(Direction::Decrypt, nonce, aad, input, &mut unwanted)?;
             Ok(verdict(&full, tag, &mut unwanted))

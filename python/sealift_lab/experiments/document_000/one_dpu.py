@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from statistics import LinearRegression, linear_regression
 
@@ -123,7 +123,7 @@ def _transfer(cell: Cell) -> Mapping[str, Value]:
         LATENCY: float(cycles),
         "by a timer of sixteens, cycles": float(dpu.latency(direction, size, timer_step=16)),
         ALONE: float(cycles - dpu.TIMER_CYCLES),
-        "bytes a cycle": size / cycles,
+        BYTES_A_CYCLE: size / cycles,
         BY_LINE: by_line,
         "beside the line, cycles": cycles - by_line,
     }
@@ -144,19 +144,29 @@ def _published_transfers(_: Results) -> Iterator[Published]:
         cell: Cell = {"direction": "read", "transfer": int(row["transfer_bytes"])}
         # Only a transfer over 1 KiB goes on in a second row of MRAM.
         kind, note = (Kind.GIVEN, GIVEN) if int(cell["transfer"]) > 1_024 else (Kind.NUMBER, CHOSEN)
-        yield Published(
+        printed = partial(
+            Published,
             figure="000-T3",
+            source=row["source"],
+            kind=kind,
+            origin=Origin.SIMULATED,
+            is_fitted=True,
+        )
+        yield printed(
             what=f"read of {cell['transfer']:,} B",
             value=float(row["latency_cycles"]),
             unit=LATENCY,
-            source=row["source"],
-            kind=kind,
             here=Fact(cell, LATENCY),
             note=note,
             series="document 000",
             at=cell,
-            origin=Origin.SIMULATED,
-            is_fitted=True,
+        )
+        yield printed(
+            what=f"read of {cell['transfer']:,} B, bytes a cycle",
+            value=float(row["bytes_per_cycle"]),
+            unit="bytes/cycle",
+            here=Fact(cell, BYTES_A_CYCLE),
+            note="length over cycles, the column before it",
         )
 
 
@@ -180,6 +190,7 @@ def _lines_through_transfers(results: Results) -> Sequence[Line]:
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 768, 1_024, 1_032, 1_280, 1_536, 1_792, 2_048)
 LATENCY, ALONE = "cycles", "the transfer alone, cycles"
+BYTES_A_CYCLE = "bytes a cycle"
 BY_LINE = "by the line through all lengths, cycles"
 GIVEN = "an input: the cost of a second row of MRAM comes from this cell"
 CHOSEN = (
@@ -204,7 +215,7 @@ DMA_LATENCY = dpu.computed(
     columns={
         LATENCY: LATENCY,
         ALONE: "transfer alone",
-        "bytes a cycle": "bytes a cycle",
+        BYTES_A_CYCLE: BYTES_A_CYCLE,
         BY_LINE: "by the line",
     },
     notes=["dma_latency"],

@@ -1,6 +1,7 @@
 """Files in processes that hold something else, 001-F2 and 001-W1; mapped files against calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -12,6 +13,9 @@ from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
 from sealift_lab.model.published import Figure, Kind, Published, Sum, Times, table_row
 from sealift_lab.model.results import Results
 from sealift_lab.model.units import format_bytes
+
+Way = tuple[str, int, str]
+"""A writer, bytes a call, and whether it waits for the disk."""
 
 
 def _reading_cells(scope: Scope) -> Iterator[Cell]:
@@ -36,8 +40,8 @@ def _reading(condition: str, reader: str, threads: int = 1, cache: str = "warm")
     return {"condition": condition, "reader": reader, "threads": threads, "cache": cache}
 
 
-def _published_reading() -> Iterator[Published]:
-    ratio = partial(_ratio, "001-F2", Kind.RATIO)
+def _published_reading(figure: str, holder: str = "") -> Iterator[Published]:
+    ratio = partial(_ratio, figure, Kind.RATIO)
     printed = table_row(CLAIMS, claim_id="read-slowdown")
     least = float(printed["low"])
     # The printed range, beside a real rank and beside its substitute.
@@ -45,8 +49,8 @@ def _published_reading() -> Iterator[Published]:
     shown = ((processes.REAL_RANK, "getc", 1), *substitutes)
     ends = (("low", "least"), ("high", "most"))
     for (end, which), (condition, reader, threads) in product(ends, shown):
-        what = f"{which} slow-down of reading: {condition}, {reader}, {threads} thread"
-        note = f"time with {condition} over time with {NONE}"
+        what = f"{which} slow-down of reading: {condition}{holder}, {reader}, {threads} thread"
+        note = f"time with {condition}{holder} over time with {NONE}"
         yield ratio(
             "read-slowdown",
             what if threads == 1 else f"{what}s",
@@ -56,7 +60,7 @@ def _published_reading() -> Iterator[Published]:
         )
     # Whether memory alone does it, as the document supposes.
     for condition in processes.MEMORY:
-        what = f"supposed cause, virtual pages: {condition} alone, getc, 1 thread"
+        what = f"supposed cause, virtual pages: {condition} alone{holder}, getc, 1 thread"
         slowdown = Times(_reading(NONE, "getc"), _reading(condition, "getc"))
         yield ratio(
             "cause", what, least, slowdown, "the least printed slow-down, were this its cause"
@@ -65,19 +69,19 @@ def _published_reading() -> Iterator[Published]:
     for reader in BOTH:
         yield ratio(
             "free-early",
-            f"recommendation, first half: {reader}, 1 thread",
+            f"recommendation, first half{holder}: {reader}, 1 thread",
             least,
             Times(_reading(processes.FREED, reader), _reading(RANK, reader)),
-            f"time to read with {RANK} over time to read once it is freed",
+            f"time to read with {RANK}{holder} over time to read once it is freed",
         )
     parts = (_reading(condition, "getc") for condition in (NONE, processes.LOADED))
     yield ratio(
         "load-first",
-        "recommendation, second half: getc, 1 thread, share of the time",
+        f"recommendation, second half{holder}: getc, 1 thread, share of the time",
         1 / least,
         Sum(tuple(Times(_reading(RANK, "getc"), part) for part in parts)),
         "time to read with nothing held, which loading takes at most, and to go through memory "
-        f"once, over time to read with {RANK}",
+        f"once, over time to read with {RANK}{holder}",
     )
 
 
@@ -115,7 +119,7 @@ READING = Experiment(
     arm=processes.file_arm,
     check_available=processes.check_file,
     operation="1,000 sequences",
-    published=lambda _: [*_published_reading()],
+    published=lambda _: [*_published_reading("001-F2")],
     charts=(
         _chart("reader", "Reading 1,000 sequences", "1 thread", {"threads": 1, "cache": "warm"}),
         _chart("reader", "Reading 1,000 sequences", "2 threads", {"threads": 2, "cache": "warm"}),
@@ -125,8 +129,44 @@ READING = Experiment(
 )
 
 
-def _writing_cells(scope: Scope) -> Iterator[Cell]:
-    for way, condition in product(WAYS if not scope.quick else (), processes.CONDITIONS):
+def _reading_beside_cells(scope: Scope) -> Iterator[Cell]:
+    """The document's two counts of threads, one and several."""
+    counts = () if scope.quick else scope.threads or (1, 2)
+    yield from _beside(
+        _reading(condition, reader, threads)
+        for threads, reader in product(counts, BOTH)
+        for condition in processes.CONDITIONS
+        if condition != processes.LOADED or threads == 1
+    )
+
+
+def _beside(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """Cells, with memory that is filled in the first group alone: that takes 0.1 s a sample."""
+    first, filled = None, processes.MEMORY[1:]
+    for cell in cells:
+        work = {name: value for name, value in cell.items() if name != "condition"}
+        first = first or work
+        if work == first or cell["condition"] not in filled:
+            yield cell
+
+
+BY_ANOTHER = " in another process"
+READING_BESIDE = replace(
+    READING,
+    name="file-reading-beside-process",
+    id="001-F2-background",
+    title="Reading a file while another process holds something",
+    question="What does it cost a reader that another process holds a device, threads or memory?",
+    cells=_reading_beside_cells,
+    arm=processes.background_arm,
+    published=lambda _: [*_published_reading("001-F2-background", BY_ANOTHER)],
+    weight=0.4,
+    notes=read_notes(__package__, "background", "conditions", "reading"),
+)
+
+
+def _writing_cells(scope: Scope, ways: Sequence[Way]) -> Iterator[Cell]:
+    for way, condition in product(() if scope.quick else ways, processes.CONDITIONS):
         if condition != processes.LOADED:
             yield _writing(condition, *way)
 
@@ -135,28 +175,28 @@ def _writing(condition: str, writer: str, block_bytes: int, fsync: str) -> Cell:
     return {"condition": condition, "writer": writer, "block_bytes": block_bytes, "fsync": fsync}
 
 
-def _published_writing(_: Results) -> Sequence[Published]:
+def _published_writing(figure: str, ways: Sequence[Way], holder: str = "") -> Sequence[Published]:
     """Of blocks, as printed: bytes that are put one by one have no figure to stand beside."""
     value = float(table_row(CLAIMS, claim_id="write-slowdown")["high"])
     return [
         _ratio(
-            "001-W1",
+            figure,
             Kind.SLOPE,
             "write-slowdown",
-            f"slow-down of writing: {condition}, {way[0]} of {way[1]:,} B",
+            f"slow-down of writing: {condition}{holder}, {way[0]} of {way[1]:,} B",
             value,
             Times(_writing(NONE, *way), _writing(condition, *way)),
-            f"time with {condition} over time with {NONE}, without fsync",
+            f"time with {condition}{holder} over time with {NONE}, without fsync",
         )
         for condition in (processes.REAL_RANK, RANK)
-        for way in WAYS
+        for way in ways
         if way[2] == "no" and way[1] > 1
     ]
 
 
 SMALL, LARGE = 4 << 10, 1 << 20
 # The most telling first: those at the end may be left out.
-WAYS = (
+WAYS: Sequence[Way] = (
     ("putc", 1, "no"),
     ("write", SMALL, "no"),
     ("fwrite", SMALL, "no"),
@@ -180,11 +220,11 @@ WRITING = Experiment(
         Axis("fsync", "waits for the disk"),
     ),
     compare="condition",
-    cells=_writing_cells,
+    cells=partial(_writing_cells, ways=WAYS),
     arm=processes.file_arm,
     check_available=processes.check_file,
     operation="64 KiB of text",
-    published=_published_writing,
+    published=lambda _: _published_writing("001-W1", WAYS),
     charts=(
         _chart(
             "writer", "Writing 64 KiB", "blocks of 4 KiB", {"block_bytes": SMALL, "fsync": "no"}
@@ -194,6 +234,18 @@ WRITING = Experiment(
     preferred={"writer": "putc", "block_bytes": 1, "fsync": "no"},
     weight=0.5,
     notes=read_notes(__package__, "conditions", "writing"),
+)
+WRITING_BESIDE = replace(
+    WRITING,
+    name="file-writing-beside-process",
+    id="001-W1-background",
+    title="Writing a file while another process holds something",
+    question="What does it cost a writer that another process holds a device, threads or memory?",
+    cells=lambda scope: _beside(_writing_cells(scope, WAYS[:3])),
+    arm=processes.background_arm,
+    published=lambda _: _published_writing("001-W1-background", WAYS[:3], BY_ANOTHER),
+    weight=0.2,
+    notes=read_notes(__package__, "background", "conditions", "writing"),
 )
 
 
@@ -217,6 +269,7 @@ def _copy_arm(cell: Cell, context: Context) -> Arm:
 
 
 def _published_mapping(_: Results) -> Sequence[Published]:
+    wisdom = table_row("004-X1-claims", claim_id="mmap-wisdom")
     return [
         Published(
             figure="004-X1",
@@ -224,7 +277,7 @@ def _published_mapping(_: Results) -> Sequence[Published]:
             f"call, {format_bytes(int(shape['size_bytes']))}, a file {shape['file']}",
             value=1.0,
             unit="x",
-            source=table_row("004-X1-claims", claim_id="mmap-wisdom")["source"],
+            source=f"{wisdom['source']}: {wisdom['as_printed']}",
             kind=Kind.SHAPE,
             here=Times({**shape, "way": MAPPED}, {**shape, "way": BY_CALL}),
             note=MAPPED,

@@ -7,9 +7,10 @@ import resource
 import signal
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from functools import cache, cached_property, partial
 from itertools import cycle, islice
 from multiprocessing import get_context
@@ -20,6 +21,7 @@ from typing import IO, Any
 
 from sealift.errors import DeviceError
 from sealift_lab import _lab
+from sealift_lab.experiments.document_001 import kernel
 from sealift_lab.machine.facts import check_memory
 from sealift_lab.measure.native import stream_source, write_reads
 from sealift_lab.measure.timed import timed
@@ -43,6 +45,19 @@ def file_arm(cell: Cell, context: Context, *, reads: int = 1_000_000) -> "FileAr
     return FileArm(cell, context.folder, process, number)
 
 
+def background_arm(cell: Cell, context: Context, *, reads: int = 1_000_000) -> "FileArm":
+    """The same in a process that holds nothing, while another one holds what the cell says.
+
+    Arguments and exceptions as of `file_arm`. One condition is held at a time, from an arm's sample
+    to the next one's of another condition.
+    """
+    condition = str(cell["condition"])
+    _hold_in_background(condition)
+    process = _process_of(NONE, "beside another", int(cell.get("threads", 1)) > 1)
+    number = process.request(**_request(cell, context, reads))
+    return FileArm(cell, context.folder, process, number, held_by_another=condition)
+
+
 def check_file(cell: Cell, context: Context) -> None:
     """Finds out on a short file whether a reader or a writer can be had; raises as `file_arm` does.
 
@@ -55,19 +70,33 @@ def check_file(cell: Cell, context: Context) -> None:
 
 @dataclass
 class FileArm:
-    """An arm that another process has prepared; implements `model.arm.Arm`."""
+    """An arm that another process has prepared; implements `model.arm.Arm`.
+
+    Attributes:
+        held_by_another: What one more process holds meanwhile; "" where the arm's own does.
+        totals: What the kernel counted in all samples.
+    """
 
     cell: Cell
     folder: Path
     process: "Process"
     number: int
+    held_by_another: str = ""
+    totals: Counter[str] = field(default_factory=Counter)
 
     def sample(self, seconds: float) -> Sample:
         """Runs for about `seconds`, and adds a line of what the system did to the run folder."""
+        holder = _hold_in_background(self.held_by_another) if self.held_by_another else self.process
+        before = kernel.counters()
         fields, seen = self.process.request("sample", arm=self.number, seconds=seconds)
-        sample = Sample(*fields)
+        sample, after = Sample(*fields), kernel.counters()
+        counted = {name: after[name] - count for name, count in before.items() if name in after}
+        self.totals.update(counted)
+        tables = (kernel.page_tables_kb(each.child.pid) for each in (self.process, holder))
+        seen |= counted | dict(zip(PAGE_TABLES, tables, strict=True))
         figure = "001-W1" if "writer" in self.cell else "001-F2"
-        with (self.folder / f"{figure}-evidence.csv").open(
+        where = "-background" if self.held_by_another else ""
+        with (self.folder / f"{figure}{where}-evidence.csv").open(
             "a", encoding="utf-8", newline=""
         ) as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -81,7 +110,7 @@ class FileArm:
     def report(self) -> Mapping[str, Value]:
         """What it checked, and what the system did, up to now."""
         facts: Mapping[str, Value] = self.process.request("report", arm=self.number)
-        return facts
+        return {**facts, **self.totals}
 
 
 class Process:
@@ -120,6 +149,27 @@ class Process:
         if isinstance(reply, Exception):
             raise reply
         return reply
+
+    def end(self) -> None:
+        """Ends it, and with it all that it holds."""
+        self.child.kill()
+        self.child.join()
+
+
+def _hold_in_background(condition: str) -> Process:
+    """The process that holds a condition from now on, alone: what was held before is let go of."""
+    if condition not in background:
+        for name, holder in [*background.items()]:
+            del background[name]
+            if name in FOREIGN:
+                # The libraries that were loaded for it may keep something.
+                holder.end()
+            else:
+                holder.request("release")
+        holder = _process_of(condition, "in the background")
+        holder.request("hold")
+        background[condition] = holder
+    return background[condition]
 
 
 def _process_of(condition: str, *kind: Value) -> Process:
@@ -229,6 +279,16 @@ class _Server:
     def _held(self) -> _lab.Held:
         """What the condition says, acquired when it is first looked at."""
         return acquire(self._condition)
+
+    def hold(self) -> None:
+        """Takes what the condition says, until `release`: its threads are awake all the time."""
+        self._held.wake()
+
+    def release(self) -> None:
+        """Gives it back."""
+        self._held.rest()
+        self._held.release()
+        del self._held
 
     def read(self, *, path: str, sums: list[int], reader: str, **options: Any) -> int:
         """Prepares a reader; before anything is held, where the condition is to load first."""
@@ -390,6 +450,8 @@ def _library(advice: str, *names: str) -> ctypes.CDLL:
 
 
 processes: dict[tuple[Value, ...], Process] = {}
+background: dict[str, Process] = {}
+"""What is held in the background now: one condition, or none."""
 
 NONE = "none"
 RANK = "a rank's runtime"
@@ -404,9 +466,12 @@ CONDITIONS = (
 )
 
 IN_MEMORY = {"getc": "memory byte by byte", "read+memchr": "memory by lines"}
+# Of the process that reads or writes, and of the one that holds something.
+PAGE_TABLES = ("page_tables_kb", "holders_page_tables_kb")
 SEEN = (
     *("major_faults", "minor_faults", "voluntary_switches"),
     *("pages_looked_at", "pages_in_memory", "threads_alive"),
+    *(*kernel.NAMES, *PAGE_TABLES),
 )
 COLUMNS = (
     *("condition", "how", "threads_or_block_bytes", "kind", "asked_s", "ns", "operations"),

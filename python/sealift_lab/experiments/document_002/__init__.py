@@ -1,6 +1,6 @@
 """Document 002, accelerator cards: its tables by analysis, simulated, and on cores as cards."""
 
-from sealift_lab.experiments.document_002 import claims, cores, loads, tables
+from sealift_lab.experiments.document_002 import claims, cores, loads, readings, tables
 from sealift_lab.model.experiment import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -8,6 +8,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     tables.FOUR_BROADCOM,
     claims.EXPERIMENT,
     loads.SWITCHED,
+    readings.LINES,
+    readings.KERNEL_TIME,
     loads.BEYOND,
     loads.TODAY,
     cores.EXPERIMENT,

@@ -64,6 +64,8 @@ class Board:
         writes: Memory writes a byte for which the host waits: copied in and out, and where memory
             is the limit, the card's write, too.
         start: Where fits begin.
+        played: The constants of the simulation, which `refit` leaves as they are, to 3 %.
+        line_cards: How many cards share an interrupt line, each of which an interrupt queries.
         fitted_threads: The rows of the table that constants are fitted to; empty for all.
     """
 
@@ -73,6 +75,8 @@ class Board:
     is_rated: bool
     writes: int
     start: Constants
+    played: Constants
+    line_cards: int
     fitted_threads: tuple[int, ...] = ()
 
     @cached_property
@@ -93,33 +97,54 @@ class Board:
         """Rate of one card by its vendor."""
         return 1_000 * self.constant("card.rate_gbit_per_s")
 
-    @cached_property
-    def simulated(self) -> "Board":
-        """With two writes a byte, because the simulation adds the card's writes itself."""
-        return self if self.writes == COPIES else replace(self, writes=COPIES)
-
     def is_fitted(self, spot: Spot) -> bool:
         """Whether the constants were fitted to this cell."""
         return not self.fitted_threads or spot.threads in self.fitted_threads
 
     @cached_property
     def constants(self) -> Constants:
-        """With the least squares of relative errors over the cells that are fitted."""
+        """Of the analysis, with the least squares of relative errors over the cells fitted to."""
         from scipy.optimize import least_squares  # type: ignore[import-untyped]
 
-        # Of logarithms, because all constants lie above 0.
-        def constants(factors: Sequence[float]) -> Constants:
-            host, card, *rate = (2.0 ** float(each) for each in factors)
-            rate_mbit_s = self.start.rate_mbit_s * rate[0] if rate else self.rated_mbit_s
-            return Constants(self.start.host_us * host, self.start.card_us * card, rate_mbit_s)
+        errors = partial(self._errors, self.analyse, self.start)
+        return self._scaled(self.start, least_squares(errors, self._unscaled, method="lm").x)
 
-        def errors(factors: Sequence[float]) -> list[float]:
-            taken = constants(factors)
-            spots = filter(self.is_fitted, self.published)
-            return [self.analyse(spot, taken) / self.published[spot] - 1 for spot in spots]
+    def refit(self) -> Constants:
+        """Those of the simulation after one more step of Gauss and Newton from `played`.
 
-        begin = [0.0] * (2 if self.is_rated else 3)
-        return constants(least_squares(errors, begin, method="lm").x)
+        Steps of 4 % are taken for slopes, because shorter ones are lost in the order of events.
+        """
+        import numpy as np
+
+        def mbit_s(spot: Spot, taken: Constants) -> float:
+            board = replace(self, played=taken)
+            return fmean(FIGURES[MBIT_S](board.simulate(spot, seed=seed)) for seed in seeds(1))
+
+        errors = partial(self._errors, mbit_s, self.played)
+        here, steps = errors(self._unscaled), np.eye(len(self._unscaled)) * STEP
+        slopes = [np.subtract(errors(step), errors(-step)) / (2 * STEP) for step in steps]
+        factors, *_ = np.linalg.lstsq(np.transpose(slopes), -np.array(here))
+        return self._scaled(self.played, factors)
+
+    @property
+    def _unscaled(self) -> list[float]:
+        return [0.0] * (2 if self.is_rated else 3)
+
+    def _scaled(self, constants: Constants, factors: Sequence[float]) -> Constants:
+        # By logarithms, because all constants lie above 0; those behind are rated.
+        more = [2.0 ** float(each) for each in factors]
+        scaled = (one * factor for one, factor in zip(constants, more, strict=False))
+        return Constants(*scaled, *constants[len(more) :])
+
+    def _errors(
+        self,
+        mbit_s: Callable[[Spot, Constants], float],
+        constants: Constants,
+        factors: Sequence[float],
+    ) -> list[float]:
+        taken = self._scaled(constants, factors)
+        spots = filter(self.is_fitted, self.published)
+        return [mbit_s(spot, taken) / self.published[spot] - 1 for spot in spots]
 
     def analyse(self, spot: Spot, constants: Constants | None = None) -> float:
         """Mbit/s by theory; with the fitted constants when left out."""
@@ -131,11 +156,12 @@ class Board:
             return self._solve(bound, spot, self.constants)
         drawn_us = (played.host_ns - played.copy_ns) / 1_000 / played.batches
         # Copies and card times are whole nanoseconds there, rounded by half of one at most.
-        taken, rounded_us = self.simulated.constants, 0.000_5
+        taken, rounded_us = self.played, 0.000_5
         drawn = Constants(
             drawn_us - COPIES * rounded_us, taken.card_us - rounded_us, taken.rate_mbit_s
         )
-        return self.simulated._solve(bound, spot, drawn)
+        # Cards' writes are the simulation's own.
+        return replace(self, writes=COPIES)._solve(bound, spot, drawn)
 
     def _solve(
         self, solve: Callable[[float, float, Clients], float], spot: Spot, taken: Constants
@@ -150,9 +176,14 @@ class Board:
         """A load of closed clients, played event by event with the engine's scheduler.
 
         `cards` work each at the board's rate; `changes` are arguments of `_lab.play_board` that
-        differ, as `shares_line=False`.
+        differ, as `order="in turn"`. The fitted time of the host holds a request's interrupt with
+        this board's `line_cards`; another number of them changes that of an interrupt alone.
         """
-        taken = self.simulated.constants
+        taken = self.played
+        named = {
+            name: self.constant(f"board.{name}") for name in ("user_us", "block_us", "look_us")
+        }
+        apart_us = named["user_us"] + named["block_us"] + self.line_cards * named["look_us"]
         arguments: dict[str, object] = {
             "clients": spot.threads,
             "messages": 1,
@@ -160,17 +191,17 @@ class Board:
             "batches": REQUESTS,
             "policy": None,
             "seed": 1,
-            "request_us": taken.host_us,
+            "request_us": taken.host_us - apart_us,
+            **named,
+            "line_cards": self.line_cards,
             "setup_us": taken.card_us,
-            "look_us": self.constant("board.look_us"),
             "rates_gbit_per_s": (taken.rate_mbit_s / 1_000,) * cards,
             "software_gbit_per_s": None,
             "first_dies_at_us": None,
             "law": "host",
             "has_bus": True,
-            "shares_memory": True,
-            "shares_line": True,
-            "completions_first": True,
+            "memory": IN_ORDER,
+            "order": ROUNDS,
             "chain_requests": int(self.constant("board.chain_requests")),
             "messages_per_request": 1,
         }
@@ -264,7 +295,11 @@ THREADS = Axis("threads", "threads")
 SIZE = Axis("buffer_bytes", "buffer, bytes")
 simulated_experiment = partial(Experiment, operation="request", origin=Origin.SIMULATED, weight=0.2)
 curves = partial(Chart, SIZE.name, log_x=True, log_y=True)
+# Of logarithms to the base 2: 4 %.
+STEP = 0.06
 COPIES = 2
+IN_ORDER, COPIES_FIRST, UNLIMITED = "in order", "copies first", "unlimited"
+ROUNDS, COMPLETIONS_FIRST, IN_TURN = "rounds", "completions first", "in turn"
 SEEDS = 3
 # Enough rounds of 32 threads that the ends of a load are little of it.
 REQUESTS = 640
@@ -273,6 +308,7 @@ REQUESTS = 640
 ANALYSIS, MBIT_S = "analysis, Mbit/s", "simulation, Mbit/s"
 BUS_BUSY, HOST_BUSY = "bus busy, %", "host busy, %"
 COPYING = "of that copying or waiting for memory, %"
+KERNEL, INTERRUPTED, USER = "in the kernel, %", "in interrupts, %", "in applications, %"
 IDLE, CARDS_BUSY = "no card busy, %", "cards busy, %"
 INTERRUPTS, INTERRUPTS_EACH = "interrupts/s", "interrupts a request"
 WRITES, ENCRYPTED = "bytes written a byte", "messages encrypted and compared"
@@ -281,6 +317,11 @@ FIGURES: "Mapping[str, Callable[[PlayedBoard], float]]" = {
     BUS_BUSY: lambda played: 100 * played.bus_ns / played.span_ns,
     HOST_BUSY: lambda played: 100 * played.host_ns / played.span_ns,
     COPYING: lambda played: 100 * played.copy_ns / played.host_ns,
+    KERNEL: lambda played: (
+        100 * (played.host_ns - played.interrupt_ns - played.user_ns) / played.span_ns
+    ),
+    INTERRUPTED: lambda played: 100 * played.interrupt_ns / played.span_ns,
+    USER: lambda played: 100 * played.user_ns / played.span_ns,
     IDLE: lambda played: 100 * played.idle_ns / played.span_ns,
     CARDS_BUSY: lambda played: 100 * fmean(played.card_ns[:CARDS]) / played.span_ns,
     INTERRUPTS: lambda played: 1e9 * played.interrupts / played.span_ns,
@@ -295,7 +336,11 @@ HIFN = Board(
     is_rated=True,
     writes=COPIES,
     start=Constants(18.7, 21.0, 83.0),
+    played=Constants(18.58, 20.83, 83.0),
+    line_cards=1,
 )
+# The document says that the four 5820 share a line and is silent about this board.
+HIFN_ONE_LINE = replace(HIFN, played=Constants(18.49, 21.03, 83.0), line_cards=CARDS)
 BROADCOM = Board(
     "Four Broadcom 5820",
     "four-broadcom-5820",
@@ -303,4 +348,6 @@ BROADCOM = Board(
     is_rated=False,
     writes=3,
     start=Constants(13.5, 11.0, 420.0),
+    played=Constants(13.43, 11.03, 382.3),
+    line_cards=CARDS,
 )

@@ -59,28 +59,34 @@ BOARD, SWITCH = Axis("board", "board"), Axis("switch", "part that is changed")
 BOARDS = {"Broadcom 5820": boards.BROADCOM, "Hifn 7751": HIFN}
 SWITCH_TIMES, OFF = "times as in the tables", "simulation over analysis, %"
 UNCHANGED, THEORY = "as in the tables", "host and cards alone"
-OWN_LINES, IN_TURN, THREE = "a line for each card", "completions in turn", "three cards"
+OWN_LINES, ONE_LINE, THREE = "a line for each card", "one line for all cards", "three cards"
+IN_TURN, FIRST = "completions in turn", "each completion first"
 SWITCHES: Mapping[str, Mapping[str, Any]] = {
     UNCHANGED: {},
-    OWN_LINES: {"shares_line": False},
-    IN_TURN: {"completions_first": False},
+    OWN_LINES: {"line_cards": 1},
+    ONE_LINE: {"line_cards": boards.CARDS},
+    IN_TURN: {"order": boards.IN_TURN},
+    FIRST: {"order": boards.COMPLETIONS_FIRST},
     THREE: {"cards": 3},
     "no chained requests": {"chain_requests": 1},
     "no limit of the bus": {"has_bus": False},
-    "no wait for memory": {"shares_memory": False},
-    # A load long enough for 2 %.
+    "no wait for memory": {"memory": boards.UNLIMITED},
+    "copies never wait": {"memory": boards.COPIES_FIRST},
+    # A load long enough for 2 %. All of the host's time is that of requests.
     THEORY: {
         "batches": 4_000,
         "law": "all",
         "has_bus": False,
-        "shares_memory": False,
-        "completions_first": False,
-        "look_us": 0.0,
+        "memory": boards.UNLIMITED,
+        "order": boards.IN_TURN,
+        "request_us": HIFN.constants.host_us,
+        "setup_us": HIFN.constants.card_us,
+        **dict.fromkeys(("user_us", "block_us", "look_us"), 0.0),
     },
 }
 SWITCHES_OF = {
-    "Broadcom 5820": [each for each in SWITCHES if each != THEORY],
-    "Hifn 7751": [UNCHANGED, OWN_LINES, IN_TURN],
+    "Broadcom 5820": [each for each in SWITCHES if each not in (ONE_LINE, THEORY)],
+    "Hifn 7751": [UNCHANGED, ONE_LINE, IN_TURN, FIRST],
 }
 
 SWITCHED = boards.simulated_experiment(
@@ -171,7 +177,7 @@ def _question_arm(cell: Cell, context: Context) -> Computed:
     if software_gbit_s := question.changes.get("software_gbit_per_s"):
         # What the host encrypts in the time that it takes to hand as many bytes over.
         byte_ns = 8 / software_gbit_s - boards.COPIES * 8 / HIFN.constant("host.copy_gbit_per_s")
-        equal = 1_000 * HIFN.constants.host_us / byte_ns
+        equal = 1_000 * HIFN.played.host_us / byte_ns
         facts["handing over takes the host as long at, bytes"] = equal
     return boards.computed(facts)
 

@@ -1,10 +1,15 @@
 """Document 003, AES-GCM on CPUs and GPUs: its experiments, messages and model of GPUs."""
 
 from sealift_lab.experiments.document_003 import (
+    compilers,
     cpu,
+    cpu_types,
     gpu_beside_cpu,
     gpu_grids,
     gpu_parts,
+    gpu_same_test,
+    heat,
+    languages,
     operation_log,
 )
 from sealift_lab.model.experiment import Experiment
@@ -21,6 +26,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     gpu_grids.GRIDS,
     gpu_grids.GENERATIONS,
     gpu_beside_cpu.ONE_EACH,
+    gpu_same_test.EXPERIMENT,
     gpu_grids.DATA_TYPES,
+    *(languages.STEADY_STATE, compilers.EXPERIMENT, cpu_types.EXPERIMENT, languages.LIVES),
+    heat.EXPERIMENT,
     *(gpu_parts.RATES, gpu_parts.COPYING, gpu_parts.MESSAGES, gpu_parts.HOST),
 )

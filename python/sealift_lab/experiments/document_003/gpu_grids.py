@@ -17,7 +17,7 @@ from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, OURS, 
 from sealift_lab.experiments.document_003.gpus.limits import DOCUMENT_GPU, Gpu, Grid
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
-from sealift_lab.model.arm import Arm, Cell, Context
+from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
 from sealift_lab.model.results import Origin, Results
@@ -39,7 +39,7 @@ def rounds(_: str, units: int) -> Iterator[Grid]:
 
 def document_grids(_: str, units: int) -> Iterator[Grid]:
     """The document's table, with as many blocks for each multiprocessor; 256 for 36 are 7."""
-    return (Grid(_times(grid) * units, grid.threads) for grid in PRINTED_GRIDS)
+    return (Grid(times_of(grid) * units, grid.threads) for grid in PRINTED_GRIDS)
 
 
 def one_and_all(_: str, units: int) -> tuple[Grid, Grid]:
@@ -122,7 +122,7 @@ def _breaks(
         note = f"projected for {gpu} from counts of {program}: {why}"
         model = break_of(projected_line(DOCUMENT_GPU, axis), 1.0)
         of_model = claim(what, claim_id, kind, model, note, unit=printed)
-        here = _measured_break(results, axis, units(results))
+        here = measured_break(results, axis, units(results))
         what, note = f"measured break / {unit}", f"{program}; {cells.WORKLOAD}"
         measured = claim(what, claim_id, Kind.SLOPE, here, note, value=1.0)
         return [replace(of_model, origin=Origin.PROJECTED), measured]
@@ -130,8 +130,10 @@ def _breaks(
     return published
 
 
-def _measured_break(results: Results, axis: str, units: float) -> Figure:
-    rows = list(results.select(**REPLICATED_PUBLISHED))
+def measured_break(results: Results, axis: str, units: float, **where: Value) -> Figure:
+    """The break of a measured line of the published program as a multiple of units."""
+    where = {**REPLICATED_PUBLISHED, **where}
+    rows = list(results.select(**where))
     if any(row.cell["device"] == PROCESSOR for row in rows):
         return Missing(f"{PROCESSOR} has cores, and no multiprocessors")
     speeds = {
@@ -140,20 +142,20 @@ def _measured_break(results: Results, axis: str, units: float) -> Figure:
         if row.payload_mb_per_s and not row.wrong
     }
     if not speeds:
-        return Missing(results.why_missing(**REPLICATED_PUBLISHED))
+        return Missing(results.why_missing(**where))
     return break_of(speeds.items(), units)
 
 
-def _multiprocessors(results: Results) -> int | None:
+def multiprocessors_in(results: Results) -> int | None:
     """Multiprocessors of the device that was measured; of a processor its cores."""
     facts = (each.facts.get("multiprocessors") for each in results.reports)
     return next((int(units) for units in facts if units), None)
 
 
 def _published_grids(results: Results) -> Iterator[Published]:
-    units = _multiprocessors(results)
+    units = multiprocessors_in(results)
     for grid, row in PRINTED_GRIDS.items():
-        times, at = _times(grid), {"threads_per_block": grid.threads}
+        times, at = times_of(grid), {"threads_per_block": grid.threads}
         here: Figure = Missing(results.why_missing(**REPLICATED_PUBLISHED))
         if units is not None:
             where = {**REPLICATED_PUBLISHED, **at, "thread_blocks": times * units}
@@ -215,7 +217,7 @@ def _lines_by_type(_: Results) -> Iterator[Line]:
                 yield Line(series, "operations/s", speed, Origin.PROJECTED, at)
 
 
-def _times(grid: Grid) -> int:
+def times_of(grid: Grid) -> int:
     """Blocks of one of the document's grids for each multiprocessor of its GPU."""
     return round(grid.blocks / DOCUMENT_GPU.multiprocessors)
 
@@ -269,7 +271,7 @@ BLOCKS = _by_grid(
         "f8-break",
         "thread_blocks",
         "multiprocessors",
-        lambda results: _multiprocessors(results) or DOCUMENT_GPU.multiprocessors,
+        lambda results: multiprocessors_in(results) or DOCUMENT_GPU.multiprocessors,
         Kind.GIVEN,
         "the number of multiprocessors, each of which works one block as fast as one alone",
     ),

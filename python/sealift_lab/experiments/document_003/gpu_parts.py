@@ -53,7 +53,7 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
         grid=None,
         operation=operation,
         keys=keys,
-        key_bits=cell["key_bits"],
+        key_bits=[cell["key_bits"]],
         s_box=cell["s_box"],
         messages=max(2, every_bytes // message_bytes),
         message_bytes=message_bytes,

@@ -11,14 +11,25 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, partial
 from importlib.metadata import version
+from importlib.resources import as_file, files
 from itertools import product
 from pathlib import Path
 
 from sealift.errors import DeviceError, LimitError
+from sealift.operations import (
+    COUNTS,
+    KEY_COUNTS,
+    WRONG,
+    Batch,
+    Done,
+    Outcome,
+    batches,
+    totals,
+)
+from sealift.vectors import VectorRecord, read_vectors
 from sealift_lab._lab import Engine
 from sealift_lab.experiments.notes import NAMES, texts
 from sealift_lab.measure.timed import Stopwatch
@@ -27,93 +38,45 @@ from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, Wrong
 from sealift_lab.model.experiment import Axis, Chart, Experiment
 from sealift_lab.model.published import Figure, Kind, Missing, Number, Published, table, table_row
 from sealift_lab.model.results import ArmReport, Results
-from sealift_lab.model.workload import KEY_BITS, Operation
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One message, its tag behind its ciphertext, and its right result: None for failure."""
-
-    operation: Operation
-    key: bytes
-    nonce: bytes
-    aad: bytes
-    input: bytes
-    expected: bytes | None
-    tag_len: int
-
-    @property
-    def is_seal(self) -> bool:
-        """Whether it is sealed, not opened."""
-        return self.operation is Operation.SEAL
-
-    @property
-    def text_len(self) -> int:
-        """Bytes of the text, or of the ciphertext that must not open."""
-        return len(self.input) - (0 if self.is_seal else self.tag_len)
+from sealift_lab.model.workload import KEY_BITS
 
 
 @cache
-def records() -> tuple[Record, ...]:
+def records() -> tuple[VectorRecord, ...]:
     """The records in the order of the files: seals by key size, then opens by key size.
 
     Raises:
         Skip: If the package with the vectors is not installed.
     """
     try:
-        from cryptography_vectors import open_vector_file
+        folder = files("cryptography_vectors") / "ciphers" / "AES" / "GCM"
     except ModuleNotFoundError:
         raise Skip("the vectors are not installed; try: pip install cryptography-vectors") from None
-    found = []
-    for name in (f"gcm{kind}{bits}" for kind in ("EncryptExtIV", "Decrypt") for bits in KEY_BITS):
-        with open_vector_file(f"ciphers/AES/GCM/{name}.rsp", "r") as file:
-            _heading, *texts = file.read().split("Count = ")
-        found += [_record(text, "Encrypt" in name) for text in texts]
+    found: list[VectorRecord] = []
+    with as_file(folder) as path:
+        for kind, bits in product(("EncryptExtIV", "Decrypt"), KEY_BITS):
+            found += read_vectors(path / f"gcm{kind}{bits}.rsp").records
     return tuple(record for record in found if record.text_len)
-
-
-class Batch:
-    """Seals or opens with tags of one length, in columns for one call."""
-
-    def __init__(self, numbered: Mapping[int, Record]) -> None:
-        """Takes records of one kind by their numbers in the log."""
-        self.sequence, self.records = tuple(numbered), tuple(numbered.values())
-        self.expected = [record.expected for record in self.records]
-        columns = ((each.key, each.nonce, each.input, each.aad) for each in self.records)
-        self._columns = [*map(list, zip(*columns, strict=True))]
-
-    def run(self, engine: Engine) -> Sequence[bytes | None]:
-        """The results; None where an operation failed."""
-        tag_len = self.records[0].tag_len
-        if self.records[0].is_seal:
-            return engine.seal_batch(*self._columns, tag_length=tag_len, hazmat_nonces=True)
-        return engine.open_batch(
-            *self._columns, tag_length=tag_len, hazmat_nonces=True, on_error="mask"
-        )
 
 
 class LogArm:
     """All records in batches, and counts of their results."""
 
-    def __init__(self, engine: Engine, records: Sequence[Record], log: Path) -> None:
+    def __init__(self, engine: Engine, records: Sequence[VectorRecord], log: Path) -> None:
         """Runs all records once on an engine of one device, and writes the result of each.
 
         Raises:
             WrongResultError: If a result is not as planned; the file is there nevertheless.
             NotWrittenError: If the file can't be written.
         """
-        # Seals and opens apart, each by the length of the tag; planned failures among the opens.
-        kinds: dict[tuple[bool, int], dict[int, Record]] = {}
-        for sequence, record in enumerate(records, start=1):
-            kinds.setdefault((record.is_seal, record.tag_len), {})[sequence] = record
-        self._engine, self._batches = engine, [Batch(numbered) for numbered in kinds.values()]
-        self._passes, self._wrong = 0, Counter({OPENED: 0, UNPLANNED: 0})
-        self._counts = Counter(COUNTS[record.operation] for record in records)
-        self._counts.update(f"operations_aes_{8 * len(record.key)}" for record in records)
-        self._counts["operations"] = len(records)
-        self._counts["text_bytes"] = sum(record.text_len for record in records)
+        numbered = dict(enumerate(records, start=1))
+        self._engine = engine
+        self._batches = [*batches(numbered, engine.devices[0].messages_max)]
+        self._passes, self._wrong = 0, Counter(dict.fromkeys(WRONG.values(), 0))
         results = [batch.run(engine) for batch in self._batches]
         write_file(log, _log_text(self._batches, results))
+        done = (Done(record, record.expected) for record in records)
+        self._counts = {n: count for n, count in totals(done).items() if n not in self._wrong}
         self._check(results)
 
     def sample(self, seconds: float) -> Sample:
@@ -142,12 +105,13 @@ class LogArm:
         for batch, found in zip(self._batches, results, strict=True):
             if found == batch.expected:
                 continue
-            pairs = enumerate(zip(found, batch.expected, strict=True))
-            wrong = {place: right for place, (one, right) in pairs if one != right}
-            self._wrong.update(OPENED if each is None else UNPLANNED for each in wrong.values())
+            done = [Done(*each) for each in zip(batch.records, found, strict=True)]
+            outcomes = {at: each.outcome for at, each in enumerate(done)}
+            wrong = {at: name for at, name in outcomes.items() if name is not Outcome.AS_PLANNED}
+            self._wrong.update(WRONG[outcome] for outcome in wrong.values())
             raise WrongResultError(
                 f"{self._engine.devices[0].name}: {len(wrong):,} of {len(found):,} operations were "
-                f"not as planned, the first is number {batch.sequence[min(wrong)]:,} of the log"
+                f"not as planned, the first is number {batch.numbers[min(wrong)]:,} of the log"
             )
         self._passes += 1
 
@@ -157,23 +121,10 @@ def source() -> str:
     return f"NIST CAVP, cryptography-vectors {version('cryptography-vectors')}"
 
 
-def _record(text: str, is_seal: bool) -> Record:  # noqa: FBT001
-    """A record of its `Name = value` lines."""
-    lines = (line.partition("=") for line in text.splitlines())
-    fields = {name.strip(): value.strip() for name, _, value in lines}
-    key, nonce, aad, cipher, tag, plain = (
-        bytes.fromhex(fields.get(name, "")) for name in ("Key", "IV", "AAD", "CT", "Tag", "PT")
-    )
-    if is_seal:
-        return Record(Operation.SEAL, key, nonce, aad, plain, cipher + tag, len(tag))
-    operation, right = (Operation.FORGED, None) if "FAIL" in fields else (Operation.OPEN, plain)
-    return Record(operation, key, nonce, aad, cipher + tag, right, len(tag))
-
-
-def _log_text(batches: Sequence[Batch], results: Sequence[Sequence[bytes | None]]) -> str:
+def _log_text(worked: Sequence[Batch], results: Sequence[Sequence[bytes | None]]) -> str:
     lines: list[tuple[Value, ...]] = []
-    for batch, found in zip(batches, results, strict=True):
-        for sequence, record, result in zip(batch.sequence, batch.records, found, strict=True):
+    for batch, found in zip(worked, results, strict=True):
+        for sequence, record, result in zip(batch.numbers, batch.records, found, strict=True):
             operation = "encryption" if record.is_seal else "decryption"
             lengths = (*map(len, (record.nonce, record.aad)), record.text_len, record.tag_len)
             done = "refused" if result is None else "sealed" if record.is_seal else "opened"
@@ -194,7 +145,7 @@ def _arm(cell: Cell, context: Context) -> Arm:
         raise Skip(str(error)) from error
 
 
-def _check_printed_vectors(every: Sequence[Record]) -> None:
+def _check_printed_vectors(every: Sequence[VectorRecord]) -> None:
     """The two operations that the figure shows must be the first two, byte for byte."""
     for row in table("003-V1-vectors"):
         record = every[int(row["sequence"]) - 1]
@@ -255,7 +206,7 @@ def _stated_size(as_gb: Number, as_gib: Number) -> Published:
 
 def _unplanned(report: ArmReport) -> int:
     """At least one where a device computed wrong before it could count."""
-    count = sum(int(report.facts.get(name, 0)) for name in (UNPLANNED, OPENED))
+    count = sum(int(report.facts.get(name, 0)) for name in WRONG.values())
     return max(count, 1) if report.wrong else count
 
 
@@ -296,9 +247,6 @@ def _parse(text: str) -> Number:
 
 
 ID = "003-F14"
-COUNTS = {Operation.SEAL: "seals", Operation.OPEN: "opens", Operation.FORGED: "planned_failures"}
-OPENED, UNPLANNED = "planned_failures_that_opened", "unplanned_failures"
-KEY_COUNTS = tuple(f"operations_aes_{bits}" for bits in KEY_BITS)
 OPERATIONS = (
     "Total Number of Encryption Operations",
     "Total Number of Decryption Operations with Successful Authentication",

@@ -1,6 +1,6 @@
 """Document 004, copies and shared memory: by length, threads, function, memory, and as frames."""
 
-from sealift_lab.experiments.document_004 import copy_experiments, frames
+from sealift_lab.experiments.document_004 import copy_experiments, frames, mappings, tool
 from sealift_lab.model.experiment import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -11,6 +11,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     copy_experiments.CEILING,
     copy_experiments.WHY_THREADS,
     copy_experiments.EXAMPLE,
+    tool.EXPERIMENT,
     frames.EXPERIMENT,
+    mappings.EXPERIMENT,
     copy_experiments.BY_MEMORY,
 )

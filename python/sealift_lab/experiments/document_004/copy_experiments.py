@@ -9,21 +9,35 @@ payload once, a store past the caches once, a store through them twice, because 
 before it is written.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 
 from sealift_lab.experiments.combinations import grid
-from sealift_lab.experiments.document_004 import copies
-from sealift_lab.experiments.document_004.copies import AS_PUBLISHED, CALIBRATED, REGION, curves
+from sealift_lab.experiments.document_004 import claims, copies
+from sealift_lab.experiments.document_004.copies import (
+    AS_PUBLISHED,
+    CALIBRATED,
+    READ_REGION,
+    READ_SHARED,
+    REGION,
+    SHARED_MEMORY,
+    curves,
+)
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, one_and_all, with_load
 from sealift_lab.model.arm import Cell, Value
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
 from sealift_lab.model.published import Kind, Published, Rate, Scaled, Times, table_row
-from sealift_lab.model.results import Results, Row
+from sealift_lab.model.results import Origin, Results, Row
 
-_experiment = partial(Experiment, arm=copies.copy_arm, operation="copy", names=copies.FUNCTIONS)
+_experiment = partial(
+    Experiment,
+    arm=copies.copy_arm,
+    operation="copy",
+    names={**copies.FUNCTIONS, **copies.MEMORIES},
+    lines_of=("memory-ceiling",),
+)
 
 
 def _offset_cells(scope: Scope) -> Iterator[Cell]:
@@ -52,26 +66,51 @@ OFFSETS = _experiment(
 
 def _length_cells(scope: Scope) -> Iterator[Cell]:
     published = copies.PUBLISHED_FUNCTIONS.values()
+    mapped = (SHARED_MEMORY, READ_SHARED, *_regions(scope))
     for threads in scope.threads or (1,):
-        for size_bytes, where in product(copies.SIZES, (IN_CACHES, FROM_MEMORY)):
+        for where, size_bytes in product((IN_CACHES, FROM_MEMORY), copies.SIZES):
             at = {**where, "size_bytes": size_bytes, "threads": threads}
             yield from grid(scope, at, function=copies.FUNCTIONS)
         for size_bytes in copies.SIZES:
             at = {**PUBLISHED_WAY, "size_bytes": size_bytes, "threads": threads}
             yield from grid(scope, at, function=published)
-            if REGION in scope.memories:
-                yield from grid(scope, {**at, **IN_REGION}, function=copies.FUNCTIONS)
+        for memory, size_bytes in product(mapped, copies.SIZES):
+            at = {**IN_CACHES, "memory": memory, "size_bytes": size_bytes, "threads": threads}
+            yield from grid(scope, at, function=copies.COMPARED)
+        for way, memory in product((AS_PUBLISHED, HUNDRED_RUNS), ("heap", *mapped)):
+            at = {**PUBLISHED_WAY, "memory": memory, "way": way, "threads": threads}
+            sizes = [
+                n for n in copies.SIZES if n <= copies.SHARED_BYTES or memory not in SHARED_KINDS
+            ]
+            if (memory, way) != ("heap", AS_PUBLISHED):
+                yield from grid(scope, at, size_bytes=sizes, function=published)
 
 
-def _length_published(_: Results) -> list[Published]:
-    note = "the published way, 5 runs; the tool's authors' own file has 100"
-    table, heap = "004-hal-results-100-runs", "App writes to host-heap"
+def _regions(scope: Scope) -> tuple[str, ...]:
+    """The named region, written and read; nothing where none was named."""
+    return (REGION, READ_REGION) if REGION in scope.memories else ()
+
+
+def _length_published(results: Results) -> list[Published]:
     return [
-        *copies.published_copies(table, "004-C", PUBLISHED_WAY, note, experiment=heap),
+        *_tool_file("004-hal-results-100-runs", "004-C", HUNDRED_RUNS, series=True),
         *_plots(("C-left", IN_REGION, NAMED), ("C-right", IN_REGION, NAMED)),
-        # The others stand beside the example.
-        *_tool_file(PUBLISHED_WAY, PUBLISHED_WAY, {*copies.SIZES}.difference(EXAMPLE_BYTES)),
+        *_tool_file("004-hal-results-5-runs", "004-R2", AS_PUBLISHED),
+        *claims.winner_by_length(results, IN_CACHES),
     ]
+
+
+def _tool_file(name: str, figure: str, way: str, *, series: bool = False) -> Iterator[Published]:
+    """A file of the tool's authors, experiment by experiment, beside the published way here.
+
+    Reading from the heap is the same copy as writing to it, so both stand beside one cell.
+    """
+    for memory, place in copies.PLACES.items():
+        here = "heap" if memory == copies.READ_HEAP else memory
+        at: Cell = {**PUBLISHED_WAY, "memory": here, "way": way}
+        yield from copies.published_copies(
+            name, figure, at, way, experiment=place, is_drawn=series and here == memory
+        )
 
 
 def _plots(*panels: tuple[str, Cell, str]) -> list[Published]:
@@ -79,7 +118,9 @@ def _plots(*panels: tuple[str, Cell, str]) -> list[Published]:
     return [
         each
         for panel, at, note in panels
-        for each in copies.published_copies(PLOTS, f"004-{panel[0]}", at, note, panel=panel)
+        for each in copies.published_copies(
+            PLOTS, f"004-{panel[0] if panel[1] == '-' else 'A'}", at, note, panel=panel
+        )
     ]
 
 
@@ -111,6 +152,8 @@ def _store_cost(results: Results) -> str:
     return f"costs of copies here are stored in {file}, for cards whose descriptions leave them out"
 
 
+HUNDRED_RUNS = f"{AS_PUBLISHED}, 100 runs"
+SHARED_KINDS = (SHARED_MEMORY, READ_SHARED)
 PUBLISHED_WAY: Cell = {"memory": "heap", "state": "hot", "way": AS_PUBLISHED}
 IN_REGION: Cell = {"memory": REGION, "state": "hot", "way": CALIBRATED}
 # Payload that is handed over comes from memory, or is about to go there.
@@ -134,8 +177,11 @@ BY_LENGTH = _experiment(
         for title, where in (
             ("within the caches", IN_CACHES),
             ("from memory", FROM_MEMORY),
-            ("measured as published", PUBLISHED_WAY),
+            ("measured as published", {**PUBLISHED_WAY, "way": HUNDRED_RUNS}),
+            ("into host shared memory", {**IN_CACHES, "memory": SHARED_MEMORY}),
+            ("from host shared memory", {**IN_CACHES, "memory": READ_SHARED}),
             ("into the named region", IN_REGION),
+            ("from the named region", {**IN_REGION, "memory": READ_REGION}),
         )
     ),
     preferred={"size_bytes": 65_536, **IN_CACHES},
@@ -144,25 +190,47 @@ BY_LENGTH = _experiment(
 
 def _thread_cells(scope: Scope) -> Iterator[Cell]:
     threads = scope.threads or copies.THREADS
-    for memory in ("heap", *scope.memories):
-        at: Cell = {"memory": memory, "function": "sse2"}
-        ways = THREADINGS if memory == "heap" else (SHARED,)
-        cells = grid(scope, at, size_bytes=copies.SIZES, threads=threads, threading=ways)
-        yield from with_load(cells, scope)
+    memories = ("heap", SHARED_MEMORY, READ_SHARED, *_regions(scope))
+    sizes = (*LENGTHS, *(each for each in copies.SIZES if each not in LENGTHS))
+    for size_bytes, memory in product(sizes, memories):
+        if memory in SHARED_KINDS and size_bytes not in SHARED_LENGTHS:
+            continue
+        ways = THREADINGS if memory == "heap" else (SHARED, POOL)
+        at: Cell = {"memory": memory, "size_bytes": size_bytes, "function": "sse2"}
+        yield from with_load(grid(scope, at, threads=threads, threading=ways), scope)
 
 
 def _function_cells(scope: Scope) -> Iterator[Cell]:
     threads = scope.threads or copies.THREADS
-    for memory, size_bytes in product(("heap", *scope.memories), LENGTHS):
+    memories = ("heap", *_regions(scope), SHARED_MEMORY, READ_SHARED)
+    for memory, size_bytes in product(memories, LENGTHS):
         at: Cell = {"memory": memory, "size_bytes": size_bytes, "state": "hot"}
         functions, buffers = [*copies.FUNCTIONS], "private"
-        if memory == REGION:
+        if memory != "heap":
             # One for all threads, as there; Sealift's copy is not made for that.
             functions, buffers = [each for each in functions if each != "ours"], "shared"
+        if memory in SHARED_KINDS:
+            functions = [*copies.COMPARED]
         cells = grid(scope, {**at, "buffers": buffers}, threads=threads, function=functions)
         yield from with_load(cells, scope)
 
 
+def _threads_published(results: Results) -> list[Published]:
+    pool: Cell = {"threading": POOL}
+    later = "the tool as it was later, when it no longer opened its memory by O_SYNC"
+    return [
+        *_plots(
+            ("A-left", {**pool, "memory": "heap"}, f"{POOL}, memory heap"),
+            ("A-right", {**pool, "memory": REGION}, f"{POOL}, {NAMED}"),
+            ("48cpu-write", {**pool, "memory": REGION}, f"{POOL}, {NAMED}; {later}"),
+            ("48cpu-read", {**pool, "memory": READ_REGION}, f"{POOL}, {NAMED}, read; {later}"),
+        ),
+        *claims.escape_gap(results, pool),
+        *claims.thread_knee(results, {"threading": SHARED}),
+    ]
+
+
+SHARED_LENGTHS = (4_096, 65_536, 1_048_576)
 LENGTHS = (65_536, 1_048_576)
 PRIVATE, SHARED, POOL = "a buffer each", "one buffer for all", "the published pool"
 THREADING = Axis("threading", "buffers and queue of threads")
@@ -179,15 +247,15 @@ BY_THREADS = _experiment(
     compare="threading",
     cells=_thread_cells,
     arm=copies.arm_by("threading", THREADINGS),
-    published=lambda _: _plots(
-        ("A-left", {"memory": "heap", "threading": POOL}, f"{POOL}, memory heap"),
-        ("A-right", {"memory": REGION, "threading": SHARED}, f"{SHARED}, memory {REGION}"),
-    ),
+    published=_threads_published,
     charts=tuple(
         curves("threads", "size_bytes", title=f"Copies by threads, {title}", where=where)
         for title, where in (
             *((each, {"memory": "heap", "threading": each}) for each in (POOL, PRIVATE, SHARED)),
-            ("into the named region", {"memory": REGION, "threading": SHARED}),
+            ("into host shared memory", {"memory": SHARED_MEMORY, "threading": POOL}),
+            ("from host shared memory", {"memory": READ_SHARED, "threading": POOL}),
+            ("into the named region", {"memory": REGION, "threading": POOL}),
+            ("from the named region", {"memory": READ_REGION, "threading": POOL}),
         )
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
@@ -209,7 +277,10 @@ BY_FUNCTION = _experiment(
         curves("threads", "function", title=title, where={"memory": memory}, panels="size_bytes")
         for title, memory in (
             ("Copies by threads and function, a heap a thread", "heap"),
-            ("Copies by threads and function, the named region", REGION),
+            ("Copies by threads and function, into host shared memory", SHARED_MEMORY),
+            ("Copies by threads and function, from host shared memory", READ_SHARED),
+            ("Copies by threads and function, into the named region", REGION),
+            ("Copies by threads and function, from the named region", READ_REGION),
         )
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
@@ -227,15 +298,32 @@ def share_of_ceiling(results: Results, threads: int) -> float | None:
 
 def _ceiling_published(results: Results) -> list[Published]:
     claim = table_row("004-X1-claims", claim_id="mem-limit")
-    exact = (row for row in results.rows if row.cell["kernel"] in EXACT_UNITS and not row.wrong)
-    best = max(exact, key=_traffic, default=None)
+    best = _best(results)
     first: Cell = {"size_bytes": CEILING_BYTES[0], "threads": 1, "kernel": READING}
     cell = best.cell if best else first
     what = "local memory bandwidth limit, reckoned there, traffic measured here"
     value, source = float(claim["value"]) * copies.MB_PER_GB, claim["source"]
-    traffic = Scaled(Rate(cell), EXACT_UNITS[str(cell["kernel"])])
+    units = EXACT_UNITS[str(cell["kernel"])]
     note = f"{cell['kernel']}, {cell['threads']} threads; printed {claim['as_printed']}"
-    return [Published("004-M", what, value, "MB/s", source, Kind.VALUE, traffic, note)]
+    figures = ("004-M", what, value, "MB/s", source, Kind.VALUE, Scaled(Rate(cell), units), note)
+    one: Cell = {"threads": 1, "kernel": IN_CACHES_KERNEL, "size_bytes": HOT_BYTES}
+    cold: Cell = {"threads": 1, "kernel": COPYING, "size_bytes": CEILING_BYTES[0]}
+    return [Published(*figures), *claims.heap_limit(one, cold, cell, units)]
+
+
+def _ceiling_lines(results: Results) -> list[Line]:
+    """The document's line in every plot, and what memory moves here at most."""
+    claim = table_row("004-X1-claims", claim_id="mem-limit")
+    printed = float(claim["value"]) * copies.MB_PER_GB
+    lines = [Line("memory limit, 2.933 x 8 GB/s", "MB/s", printed, Origin.PUBLISHED)]
+    if best := _best(results):
+        lines.append(Line("most that memory moves", "MB/s", _traffic(best), Origin.MEASURED))
+    return lines
+
+
+def _best(results: Results) -> Row | None:
+    exact = (row for row in results.rows if row.cell["kernel"] in EXACT_UNITS and not row.wrong)
+    return max(exact, key=_traffic, default=None)
 
 
 def _traffic(row: Row) -> float:
@@ -244,8 +332,18 @@ def _traffic(row: Row) -> float:
     return units * speed.value if speed else 0.0
 
 
+def _ceiling_cells(scope: Scope) -> Iterator[Cell]:
+    threads = one_and_all(scope)
+    first, second = ({"size_bytes": size_bytes} for size_bytes in CEILING_BYTES)
+    yield from grid(scope, first, threads=threads, kernel=KERNELS)
+    yield from grid(scope, {"size_bytes": HOT_BYTES}, threads=threads, kernel=HOT_KERNELS)
+    yield from grid(scope, second, threads=threads, kernel=KERNELS)
+
+
 CEILING_BYTES = (4 << 20, 16 << 20)
+HOT_BYTES = 65_536
 READING, OUR_KERNEL = "read, 64-byte registers", "copy by Sealift"
+COPYING, IN_CACHES_KERNEL = "copy by the C library", "copy within the caches, 16-byte registers"
 KERNELS: Mapping[str, Cell] = {
     READING: {"operation": "read", "function": "avx512"},
     "read, words": {"operation": "read", "function": "words"},
@@ -254,8 +352,11 @@ KERNELS: Mapping[str, Cell] = {
     "fill by the C library": {"operation": "fill", "function": "glibc"},
     "copy past the caches": {"operation": "copy", "function": "non-temporal"},
     "copy, 16-byte registers": {"operation": "copy", "function": "sse2"},
-    "copy by the C library": {"operation": "copy", "function": "glibc"},
+    COPYING: {"operation": "copy", "function": "glibc"},
     OUR_KERNEL: {"operation": "copy", "function": "ours"},
+}
+HOT_KERNELS: Mapping[str, Cell] = {
+    IN_CACHES_KERNEL: {"operation": "copy", "function": "sse2", "state": "hot"},
 }
 # How often memory moves the payload, where that is known: not of stores through the caches, whose
 # read processors may leave out.
@@ -268,12 +369,11 @@ CEILING = Experiment(
     id="004-M",
     axes=(copies.SIZE, copies.COUNT, Axis("kernel", "kernel")),
     compare="kernel",
-    cells=lambda scope: grid(
-        scope, {}, size_bytes=CEILING_BYTES, threads=one_and_all(scope), kernel=KERNELS
-    ),
-    arm=copies.arm_by("kernel", KERNELS, {"state": "cold"}),
+    cells=_ceiling_cells,
+    arm=copies.arm_by("kernel", {**KERNELS, **HOT_KERNELS}, {"state": "cold"}),
     operation="block",
     published=_ceiling_published,
+    lines=_ceiling_lines,
     charts=(Chart("threads", "kernel", "MB/s", "Memory: payload by threads", panels="size_bytes"),),
     preferred={"size_bytes": CEILING_BYTES[1], "threads": 1},
     weight=0.4,
@@ -295,11 +395,12 @@ def _cause_published(results: Results) -> list[Published]:
     what = "a copy after a first touch over one beside TLB shootdowns"
     times = Times({**at, "cause": FIRST_TOUCH}, {**at, "cause": SHOOTDOWN})
     note = f"our reading; printed is a cause, not a figure: {claim['as_printed']}"
-    return [Published("004-T", what, 1.0, "x", claim["source"], Kind.READING, times, note)]
+    shootdown = Published("004-T", what, 1.0, "x", claim["source"], Kind.READING, times, note)
+    return [shootdown, *claims.eviction(at, MAPPED, EVICTION, SHOOTDOWN)]
 
 
 SHOOTDOWN, FIRST_TOUCH = "beside TLB shootdowns", "first touch"
-HUNDRED_RUNS = f"{AS_PUBLISHED}, 100 runs"
+MAPPED, EVICTION = "mapped shared memory", "mapped shared memory whose pages are taken away"
 CAUSES: Mapping[str, Cell] = {
     "alone": {},
     "beside a spinning thread": {"beside": "spinner"},
@@ -307,6 +408,8 @@ CAUSES: Mapping[str, Cell] = {
     "huge pages": {"memory": "huge-pages"},
     FIRST_TOUCH: {"function": "first-touch"},
     "pages made ready": {"function": "populated"},
+    MAPPED: {"memory": SHARED_MEMORY},
+    EVICTION: {"memory": SHARED_MEMORY, "beside": "evictor"},
     "one buffer for all threads": {"buffers": "shared"},
     "the published queue": {"way": HUNDRED_RUNS, "queue": "yes"},
     "the published way without it": {"way": HUNDRED_RUNS, "queue": "no"},
@@ -322,6 +425,7 @@ WHY_THREADS = Experiment(
     arm=copies.arm_by("cause", CAUSES, {"memory": "pages", "function": "glibc"}),
     operation="copy",
     published=_cause_published,
+    lines_of=("memory-ceiling",),
     charts=(
         Chart("threads", "cause", "MB/s", "Copies with one cause each", "size_bytes", log_y=True),
     ),
@@ -330,20 +434,15 @@ WHY_THREADS = Experiment(
 )
 
 
-def _example_published(_: Results) -> list[Published]:
+def _example_published(_: Results) -> Iterator[Published]:
     table = partial(copies.published_copies, "004-R1-terminal-example", "004-R1")
-    many, hot, few = ({"memory": "heap", "way": way} for way in (MANY_RUNS, HOT, FEW_RUNS))
+    many, hot = ({"memory": "heap", "way": way} for way in (MANY_RUNS, HOT))
     # Reading from the heap is the same copy as writing to it.
-    example = (*table(many, MANY_RUNS), *table(hot, HOT, is_drawn=False))
-    return [*example, *_tool_file(many, few, EXAMPLE_BYTES)]
-
-
-def _tool_file(many_runs: Cell, few_runs: Cell, sizes: Collection[int]) -> Iterator[Published]:
-    """The heap's rows of the tool's file, of 1,000 runs and of 5, beside cells of one way each."""
-    for name, at in (("004-R2-csv-head", many_runs), ("004-hal-results-5-runs", few_runs)):
-        file = partial(copies.published_copies, name, "004-R2", at, str(at["way"]), is_drawn=False)
-        for direction in ("writes to", "reads from"):
-            yield from file(sizes=sizes, experiment=f"App {direction} host-heap")
+    yield from (*table(many, MANY_RUNS), *table(hot, HOT, is_drawn=False))
+    head = partial(copies.published_copies, "004-R2-csv-head", "004-R2", is_drawn=False)
+    yield from head(many, MANY_RUNS)
+    for at in (many, hot):
+        yield from claims.winner_of_example({**at, "threads": 1})
 
 
 EXAMPLE_BYTES = (16, 256, 65_536, 1_048_576)
@@ -362,7 +461,7 @@ EXAMPLE = _experiment(
         function=copies.PUBLISHED_FUNCTIONS.values(),
         way=(HOT, f"{CALIBRATED}, cold", FEW_RUNS, MANY_RUNS),
     ),
-    published=_example_published,
+    published=lambda results: [*_example_published(results)],
     charts=(
         curves("size_bytes", "way", title="One copy, measured in four ways", panels="function"),
     ),
@@ -371,9 +470,13 @@ EXAMPLE = _experiment(
 )
 
 
-MEMORIES = ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb")
+MEMORIES = (
+    *("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb"),
+    *(READ_SHARED, f"{copies.READ}memfd", f"{copies.READ}file"),
+)
 BY_MEMORY = _experiment(
     **texts(__package__, "copy-by-memory"),
+    id="004-X1",
     axes=(copies.SIZE, copies.COUNT, copies.STATE, copies.FUNCTION, copies.MEMORY),
     compare="memory",
     cells=lambda scope: grid(
@@ -381,8 +484,9 @@ BY_MEMORY = _experiment(
         {"threads": 1, "function": "glibc"},
         size_bytes=(65_536, 4_194_304),
         state=("hot", "cold"),
-        memory=(*MEMORIES, *scope.memories),
+        memory=(*MEMORIES, *_regions(scope)),
     ),
+    published=lambda _: [*claims.only_without_mmap({"threads": 1, "function": "glibc"})],
     charts=(
         curves("size_bytes", "memory", title="Copies into every kind of memory", panels="state"),
     ),

@@ -22,7 +22,8 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 def _published() -> Iterator[Published]:
     claim = table_row("004-X1-claims", claim_id="escape-64k")
     at: Cell = {"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES}
-    value, unit, source = float(claim["value"]), claim["unit"], claim["source"]
+    value, unit = float(claim["value"]), claim["unit"]
+    source = f"{claim['source']}: {claim['as_printed']}"
     note = "here two processes of one host, there two hosts with memory between them"
     for way, words in WAYS.items():
         what = f"64 KB frames between two hosts, beside {words} here"

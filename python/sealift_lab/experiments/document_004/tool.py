@@ -1,42 +1,17 @@
-"""The published copy tool: its experiments, calibrated or in its own way, and its file, 004-R2."""
+"""The published copy tool's six experiments and its file, 004-R2."""
 
-import random
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import gettempdir
+from itertools import product
 
+from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004 import copies
-from sealift_lab.experiments.document_004.copies import PUBLISHED_FUNCTIONS, REGION
-from sealift_lab.measure.loop import lead_in_s
+from sealift_lab.experiments.document_004.copies import PLACES, PUBLISHED_FUNCTIONS, REGION
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
-from sealift_lab.model.arm import Arm, Cell, Context, Skip
+from sealift_lab.model.arm import Arm, Cell, Context
+from sealift_lab.model.experiment import Axis, Experiment, Scope
 from sealift_lab.model.results import Estimate, Row
-
-
-@dataclass(frozen=True)
-class Tool:
-    """Settings of the tool.
-
-    Attributes:
-        ids: Of its experiments, in order.
-        lengths: How many of its ten lengths, the shortest first.
-        runs: How many samples of each function and length; of the published way how many copies.
-        value: Added to the source's bytes, which count up from 0.
-        keeps_region: Whether a region that is read was written by another process, and stays as it
-            is.
-        region: Path, offset and length of a device's memory.
-    """
-
-    ids: tuple[int, ...]
-    lengths: int
-    runs: int
-    threads: int
-    value: int
-    keeps_region: bool
-    region: tuple[Path, int, int] | None
-    as_published: bool
 
 
 @dataclass(frozen=True)
@@ -48,10 +23,9 @@ class ToolLine:
         size_bytes: Length of a copy.
         function: Copy function: `glibc_memcpy`.
         gb_per_s: Payload in 10**9 bytes a second, all threads together, with its 95 % interval
-            where the samples carry one; None where it was not measured.
+            where there is one; None where it was not measured.
         runs: How often the function was timed.
         threads: Workers; 0 for none.
-        skipped: Why it was not measured, or "".
     """
 
     experiment: str
@@ -60,49 +34,71 @@ class ToolLine:
     gb_per_s: Estimate | None
     runs: int
     threads: int
-    skipped: str = ""
-
-    def __str__(self) -> str:
-        """Small figures have more than the tool's three decimals, so that none is 0.000."""
-        speed = self.gb_per_s.value if self.gb_per_s else 0.0
-        decimals = 3 if speed >= SMALL_GB_PER_S or not speed else 9
-        cells = (self.experiment, self.size_bytes, self.function, f"{speed:.{decimals}f}")
-        return ", ".join(map(str, (*cells, self.runs, self.threads)))
 
 
-def run_tool(tool: Tool, number: int) -> Iterator[ToolLine]:
-    """Measures one experiment of the tool by its number, length by length.
+def tool_cells(
+    memories: Sequence[str], sizes: Sequence[int], threads: int, content: str
+) -> list[list[Cell]]:
+    """The groups of some of the tool's experiments, length by length."""
+    return [
+        [
+            {
+                "memory": memory,
+                "size_bytes": size_bytes,
+                "threads": threads,
+                "content": content,
+                "function": function,
+            }
+            for function in PUBLISHED_FUNCTIONS.values()
+        ]
+        for memory in memories
+        for size_bytes in sizes
+    ]
+
+
+def counting(value: int, *, is_found: bool = False) -> str:
+    """The content of a source: byte i is i plus a value; found so, or filled."""
+    return f"{FOUND if is_found else ''}{COUNTING}{value}"
+
+
+def format_file(lines: Iterable[ToolLine], small_decimals: int = 9) -> str:
+    """The tool's file, as the document and the tool have it.
+
+    Small figures have more than the tool's three decimals, unless `small_decimals` is 3: of many
+    it keeps 0.000.
+    """
+    return "".join(
+        f"{text}\n" for text in (HEADER, *(_text(line, small_decimals) for line in lines))
+    )
+
+
+def parse_file(text: str) -> list[ToolLine]:
+    """The lines of a file of the tool's, of any of its versions.
+
+    Older ones have no threads, other spaces, and `lenth` and `Gbps` in their head, though their
+    figures are GB/s, too.
 
     Raises:
-        WrongResultError: If something was copied wrong, or a region doesn't hold the pattern.
+        ValueError: If it is no such file; with the line and what would be right.
     """
-    for size_bytes in LENGTHS[: tool.lengths]:
-        arms: dict[str, Arm] = {}
-        skipped: dict[str, str] = {}
-        for function in PUBLISHED_FUNCTIONS.values():
-            try:
-                arms[function] = _arm(tool, number, function, size_bytes)
-            except Skip as skip:
-                skipped[function] = str(skip)
-        samples = _sample(tool, arms)
-        for printed, function in PUBLISHED_FUNCTIONS.items():
-            # Its third copy is not ported: the one that stands for it goes by its own name.
-            name = printed if function in ("glibc", "sse2") else f"{function}_memcpy"
-            speed = _estimate(samples[function], size_bytes) if function in samples else None
-            what = (NAMES[number], size_bytes, name, speed)
-            yield ToolLine(*what, tool.runs, tool.threads, skipped.get(function, ""))
-
-
-def format_file(lines: Iterable[ToolLine]) -> str:
-    """The tool's file."""
-    return "".join(f"{line}\n" for line in (HEADER, *lines))
-
-
-def check_file(text: str) -> None:
-    """Raises ValueError for no file of the tool's; older ones have other units in their head."""
-    first, *_ = (*text.splitlines(), "")
-    if not first.startswith(HEADER.partition(",")[0]):
-        raise ValueError(f"line 1: {first!r} is no head of the tool's; right would be {HEADER!r}")
+    head, *lines = text.splitlines() or [""]
+    first = HEADER.partition(",")[0]
+    if not head.strip().startswith(first):
+        raise ValueError(f"line 1: {head!r} is no head of the tool's; right would be {HEADER!r}")
+    parsed = []
+    for number, line in enumerate(lines, 2):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split(",")]
+        try:
+            experiment, size, function, speed, runs, *threads = cells
+            (count,) = threads or ["0"]
+            figure = Estimate(float(speed))
+            parsed.append(ToolLine(experiment, int(size), function, figure, int(runs), int(count)))
+        except ValueError:
+            right = "five or six columns, as in 'App writes to host-heap,16,glibc_memcpy,5.785,5,0'"
+            raise ValueError(f"line {number}: {line!r}; right would be {right}") from None
+    return parsed
 
 
 def lines_of(rows: Iterable[Row]) -> list[ToolLine]:
@@ -116,59 +112,11 @@ def lines_of(rows: Iterable[Row]) -> list[ToolLine]:
     return lines
 
 
-def _arm(tool: Tool, number: int, function: str, size_bytes: int) -> Arm:
-    folder = Path(gettempdir())
-    if tool.as_published:
-        cell: Cell = {
-            "way": f"{copies.AS_PUBLISHED}, {tool.runs} runs",
-            "function": function,
-            "size_bytes": size_bytes,
-            "threads": tool.threads,
-            "queue": "yes" if tool.threads else "no",
-        }
-        return copies.copy_arm(cell, Context(SEED, folder))
-    memory, writes = MEMORIES[number // 2], number % 2 == 0
-    is_kept = tool.keeps_region and memory == REGION and not writes
-    return native(
-        "copy",
-        function=function,
-        bytes=size_bytes,
-        threads=max(1, tool.threads),
-        source="heap" if writes else memory,
-        target=memory if writes else "heap",
-        # A region is one for all threads, as there.
-        buffers="shared" if memory == REGION else "private",
-        content="found" if is_kept else "counting",
-        seed=tool.value,
-        region=tool.region,
-        folder=folder,
-    )
-
-
-def _sample(tool: Tool, arms: Mapping[str, Arm]) -> dict[str, list[float]]:
-    """Nanoseconds a copy of each arm, in turns whose order is drawn."""
-    if tool.as_published:
-        return {function: [arm.sample(0).ns_per_operation] for function, arm in arms.items()}
-    samples: dict[str, list[float]] = {function: [] for function in arms}
-    order, draw = list(arms), random.Random(SEED)
-    for _ in range(tool.runs):
-        draw.shuffle(order)
-        for function in order:
-            arms[function].sample(lead_in_s(SAMPLE_S))
-            samples[function].append(arms[function].sample(SAMPLE_S).ns_per_operation)
-    return samples
-
-
-def _estimate(ns: Sequence[float], size_bytes: int) -> Estimate:
-    """Bytes a nanosecond, which are GB/s: the median with the exact interval of the sign test."""
-    from sealift_lab.judge.intervals import rank
-
-    ordered = sorted(ns)
-    speed = size_bytes / statistics.median(ordered)
-    place = rank(len(ordered), 0.95, "median")
-    if not place:
-        return Estimate(speed, reason=f"{len(ordered)} samples are too few for an interval")
-    return Estimate(speed, size_bytes / ordered[-place], size_bytes / ordered[place - 1])
+def _text(line: ToolLine, small_decimals: int) -> str:
+    speed = line.gb_per_s.value if line.gb_per_s else 0.0
+    decimals = 3 if speed >= SMALL_GB_PER_S or not speed else small_decimals
+    cells = (line.experiment, line.size_bytes, line.function, f"{speed:.{decimals}f}")
+    return ",".join(map(str, (*cells, line.runs, line.threads)))
 
 
 def _line_of(row: Row) -> ToolLine:
@@ -177,29 +125,62 @@ def _line_of(row: Row) -> ToolLine:
     more = [str(row.cell[name]) for name in MORE_AXES if name in row.cell]
     speed, threads = row.payload_mb_per_s, int(row.cell["threads"])
     return ToolLine(
-        experiment=" ".join([f"App writes to {PLACES.get(memory, memory)}", *more]),
+        experiment=" ".join([PLACES.get(memory, f"App writes to {memory}"), *more]),
         size_bytes=int(row.cell["size_bytes"]),
-        function=f"{row.cell['function']}_memcpy",
+        function=tool_name(str(row.cell["function"])),
         gb_per_s=speed and speed.scaled(1 / 1_000),
         runs=row.blocks,
         threads=0 if threads == 1 else threads,
     )
 
 
+def tool_name(function: str) -> str:
+    """The tool's name of a copy function, with the space before its third one's."""
+    return TOOL_NAMES.get(function, f"{function}_memcpy")
+
+
+def _arm(cell: Cell, context: Context) -> Arm:
+    content = str(cell["content"])
+    return native(
+        "copy",
+        **copies.sides(cell, context),
+        function=cell["function"],
+        bytes=cell["size_bytes"],
+        threads=cell["threads"],
+        # A region is one for all threads, as there.
+        buffers="shared" if str(cell["memory"]).endswith(REGION) else "private",
+        content="found" if content.startswith(FOUND) else "counting",
+        seed=int(content.rpartition(" ")[2]),
+    )
+
+
+def _cells(scope: Scope) -> Iterator[Cell]:
+    """All that can be done, at the tool's nine lengths."""
+    memories = [m for m in PLACES if REGION in scope.memories or not m.endswith(REGION)]
+    at: Cell = {"threads": 1, "content": counting(0)}
+    functions = PUBLISHED_FUNCTIONS.values()
+    for size_bytes, memory in product(sorted(copies.SIZES, key=_is_less_wanted), memories):
+        yield from grid(
+            scope, {**at, "memory": memory, "size_bytes": size_bytes}, function=functions
+        )
+
+
+def _is_less_wanted(size_bytes: int) -> bool:
+    return size_bytes not in WANTED_BYTES
+
+
+WANTED_BYTES = (65_536, 1_048_576)
 LENGTHS = (*copies.SIZES, 256 << 20)
 """The tool's ten; the last one on request."""
-MEMORIES = ("heap", "shm", REGION)
-PLACES = {"heap": "host-heap", "shm": "host-mmap", REGION: "escape-mmap"}
-NAMES = tuple(
-    f"App {direction} {PLACES[memory]}"
-    for memory in MEMORIES
-    for direction in ("writes to", "reads from")
-)
+NAMES = tuple(PLACES.values())
 """The tool's experiments by their numbers; Sealift's region stands for its ESCAPE memory."""
-REGION_IDS = (4, 5)
-READ_REGION = 5
-SAMPLE_S = 0.005
-SEED = 1
+MEMORIES = tuple(PLACES)
+"""The other side of the copies of each experiment, by its number."""
+COUNTING, FOUND = "counting from ", "found, "
+TOOL_NAMES = {
+    function: f" {printed}" if printed == "apex_memcpy" else printed
+    for printed, function in PUBLISHED_FUNCTIONS.items()
+}
 HEADER = (
     "Experiment Description, Copy length (Bytes), Copy Type, Throughput (GBps), Number of Runs, "
     "Number of Threads"
@@ -207,3 +188,25 @@ HEADER = (
 NEEDED = {"size_bytes", "function", "threads"}
 MORE_AXES = ("state", "way", "threading", "offset")
 SMALL_GB_PER_S = 0.1
+
+EXPERIMENT = Experiment(
+    **texts(__package__, "copy-by-direction"),
+    id="004-R2",
+    axes=(
+        *(copies.MEMORY, copies.SIZE, copies.COUNT, Axis("content", "what the source holds")),
+        copies.FUNCTION,
+    ),
+    compare="function",
+    cells=_cells,
+    arm=_arm,
+    operation="copy",
+    charts=tuple(
+        copies.curves("size_bytes", "function", title=name, where={"memory": memory})
+        for memory, name in copies.MEMORIES.items()
+        if memory in PLACES
+    ),
+    lines_of=("memory-ceiling",),
+    preferred={"memory": "heap", "size_bytes": 65_536},
+    names={**copies.FUNCTIONS, **copies.MEMORIES},
+    weight=0.3,
+)

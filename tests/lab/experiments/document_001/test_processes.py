@@ -1,5 +1,6 @@
 """Readers and writers in processes that hold something."""
 
+import csv
 import os
 import select
 import signal
@@ -23,9 +24,9 @@ READS = 3_000
 def fixture_context(tmp_path: Path) -> Iterator[Context]:
     yield Context(seed=1, folder=tmp_path)
     for each in processes.processes.values():
-        each.child.kill()
-        each.child.join()
+        each.end()
     processes.processes.clear()
+    processes.background.clear()
 
 
 def reading(condition: str, reader: str = "getc", *, threads: int = 1, cache: str = "warm") -> Cell:
@@ -39,6 +40,11 @@ def writing(condition: str, writer: str, block_bytes: int) -> Cell:
 
 def made(cell: Cell, context: Context) -> FileArm:
     return processes.file_arm(cell, context, reads=READS)
+
+
+def evidence(context: Context, figure: str = "001-F2") -> list[dict[str, str]]:
+    with (context.folder / f"{figure}-evidence.csv").open(encoding="utf-8") as file:
+        return [*csv.DictReader(file)]
 
 
 def arm_or_why(cell: Cell, context: Context) -> FileArm | str:
@@ -72,10 +78,47 @@ def test_every_reader_reads_all_of_the_file_and_reports_it(
 def test_only_a_process_that_holds_no_thread_has_none(context: Context) -> None:
     for condition in (NONE, "eight idle threads", "a spinner", "our engine"):
         made(reading(condition), context).sample(0.0)
-    head, *lines = (context.folder / "001-F2-evidence.csv").read_text().splitlines()
-    assert head.startswith("condition,how,threads_or_block_bytes,kind,asked_s,ns,")
-    threads = {line.split(",")[0]: int(line.split(",")[-1]) for line in lines}
+    threads = {line["condition"]: int(line["threads_alive"]) for line in evidence(context)}
     assert (threads[NONE], threads["eight idle threads"], threads["a spinner"]) == (1, 9, 2)
+
+
+def test_another_process_holds_one_condition_at_a_time_and_the_reader_none(
+    context: Context,
+) -> None:
+    def threads() -> int:
+        ((_, holder),) = processes.background.items()
+        return len(list(Path(f"/proc/{holder.child.pid}/task").iterdir()))
+
+    held = (NONE, "eight idle threads", RANK, FREED, LOADED, "touched memory")
+    arms = {
+        condition: processes.background_arm(reading(condition), context, reads=READS)
+        for condition in held
+    }
+    for condition, others in zip(held, (0, 8, 8, 0, 8, 0), strict=True):
+        assert arms[condition].sample(0.0).operations
+        assert [*processes.background] == [condition]
+        assert threads() == 1 + others, condition
+        assert arms[condition].report()["c_library_takes_it_for"] != "multi-threaded"
+    assert len({arm.process.child.pid for arm in arms.values()}) == 1
+    first = processes.processes["eight idle threads", "in the background"]
+    assert len(list(Path(f"/proc/{first.child.pid}/task").iterdir())) == 1, "it was let go of"
+    lines = evidence(context, "001-F2-background")
+    assert {line["threads_alive"] for line in lines} == {"1"}
+    tables = {line["condition"]: int(line["holders_page_tables_kb"]) for line in lines}
+    # 512 MiB in pages of 4 KiB take 1 MiB of page tables.
+    assert tables["touched memory"] - tables[NONE] > 900
+    assert all(int(line["page_tables_kb"]) > 0 for line in lines)
+
+
+def test_what_a_foreign_library_held_ends_with_its_process(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arm = processes.background_arm(reading("one idle thread"), context, reads=READS)
+    (holder,) = processes.background.values()
+    monkeypatch.setitem(processes.FOREIGN, "one idle thread", lambda: None)
+    processes.background_arm(reading(NONE), context, reads=READS)
+    assert not holder.child.is_alive()
+    assert arm.sample(0.0).operations, "another one holds it"
 
 
 def test_the_c_library_remembers_threads_that_are_gone(context: Context) -> None:

@@ -7,7 +7,13 @@ import pytest
 
 from sealift_lab.claim.published import compare_published
 from sealift_lab.experiments.document_001 import EXPERIMENTS
-from sealift_lab.experiments.document_001.files import MAPPING, READING, WRITING
+from sealift_lab.experiments.document_001.files import (
+    MAPPING,
+    READING,
+    READING_BESIDE,
+    WRITING,
+    WRITING_BESIDE,
+)
 from sealift_lab.experiments.document_001.processes import FREED, LOADED, NONE, RANK, REAL_RANK
 from sealift_lab.model.arm import Context
 from sealift_lab.model.experiment import Experiment, Scope
@@ -87,6 +93,16 @@ def test_writing_as_fast_beside_a_rank_is_reproduced() -> None:
     assert not any("putc" in what for what in found), "what was printed is of blocks"
 
 
+def test_the_same_is_compared_where_another_process_holds_it() -> None:
+    found = claims(READING_BESIDE, {RANK: 2.0, FREED: 2.0})
+    assert len(found) == 17
+    least = found["least slow-down of reading: a rank's runtime in another process, getc, 1 thread"]
+    assert (least.published, least.relation) == (1.5, Relation.DIFFERS)
+    half = found["recommendation, first half in another process: getc, 1 thread"]
+    assert half.reason == "no such effect here"
+    assert len(claims(WRITING_BESIDE, {})) == 4
+
+
 def test_a_mapping_is_compared_with_calls_at_every_length() -> None:
     found = claims(MAPPING, {"a mapping that stands": 0.5})
     assert [claim.relation for claim in found.values()] == [Relation.HOLDS] * 10
@@ -94,13 +110,21 @@ def test_a_mapping_is_compared_with_calls_at_every_length() -> None:
 
 def test_names_and_groups_are_those_of_stored_runs() -> None:
     quick = Scope(quick=True, cores=2, devices=())
-    names = ("file-reading-by-condition", "file-writing-by-condition", "file-or-mapping")
     groups = {each.name: len(each.groups(FULL)) for each in EXPERIMENTS}
-    assert groups == dict(zip(names, (37, 9, 10), strict=True))
+    assert groups == {
+        "file-reading-by-condition": 37,
+        "file-reading-beside-process": 4,
+        "file-writing-by-condition": 9,
+        "file-writing-beside-process": 3,
+        "file-or-mapping": 10,
+    }
     assert not any(each.groups(quick) for each in EXPERIMENTS)
 
 
-@pytest.mark.parametrize(("experiment", "first"), [(READING, 4), (WRITING, 2)])
+@pytest.mark.parametrize(
+    ("experiment", "first"),
+    [(READING, 4), (READING_BESIDE, 4), (WRITING, 2), (WRITING_BESIDE, 3)],
+)
 def test_the_first_groups_hold_every_condition(experiment: Experiment, first: int) -> None:
     for group in experiment.groups(FULL)[:first]:
         assert group[0]["condition"] == NONE

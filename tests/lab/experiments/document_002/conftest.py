@@ -13,7 +13,7 @@ from sealift_lab.model.experiment import Scope
 from sealift_lab.model.results import ArmReport, Results
 from sealift_lab.run.read_folder import Run
 
-KEPT = Path("results/2026-11-23/intelr-xeonr-processor-2-cores/lab-002")
+KEPT = Path("results/2026-11-26/intelr-xeonr-processor-2-cores/lab-002")
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def computed() -> Callable[[str], Results]:
 
 @pytest.fixture(scope="session")
 def kept() -> Mapping[str, Results]:
-    """By name: the facts of the run of 2026-11-23, which has seed 1."""
+    """By name: the facts of the run of 2026-11-26, which has seed 1."""
     return results(Run(Path(__file__).parents[4] / KEPT))
 
 

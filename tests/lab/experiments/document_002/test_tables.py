@@ -6,7 +6,7 @@ from statistics import mean
 import pytest
 
 from sealift_lab.experiments.document_002 import EXPERIMENTS, boards, loads, tables
-from sealift_lab.experiments.document_002.boards import HIFN
+from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, Spot
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.published import Fact, Kind
 from sealift_lab.model.results import Origin, Results
@@ -27,7 +27,7 @@ def test_the_kept_run_is_computed_again(
             continue
         for name, value in other.facts.items():
             if name not in DROPPED:
-                found = one.facts[name.removesuffix(" of 3 seeds")]
+                found = one.facts[name]
                 # Draws follow from fits, which end 1e-6 apart.
                 is_number = isinstance(value, float)
                 assert found == (pytest.approx(value, rel=2e-3, abs=0.05) if is_number else value)
@@ -58,6 +58,14 @@ def test_no_cell_exceeds_the_bound_that_stands_beside_it(computed: Compute) -> N
     pairs += [(boards.MBIT_S + end, tables.BOUND + end) for end in ("", ", least", ", most")]
     for each in (*computed("002-T1").facts(), *computed("002-T2").facts()):
         assert all(float(each.facts[one]) <= float(each.facts[bound]) for one, bound in pairs)
+
+
+def test_rows_that_are_not_printed_are_computed_and_stand_beside_nothing(computed: Compute) -> None:
+    every = {Spot.parse(each.cell): each.facts for each in computed("002-T2").facts()}
+    more = every.keys() - BROADCOM.published.keys()
+    assert {spot.threads for spot in more} == {2, 3, 4}
+    assert all(tables.PUBLISHED not in every[spot] for spot in more)
+    assert len(tables.FOUR_BROADCOM.published(computed("002-T2"))) == len(BROADCOM.published)
 
 
 def test_every_cell_is_published_and_held_out_rows_alone_are_independent(

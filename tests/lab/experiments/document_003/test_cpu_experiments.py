@@ -71,7 +71,9 @@ def test_the_documents_experiments_keep_their_ids() -> None:
         "003-F5:aes-gcm-by-threads 003-F6:vendor-library 003-T4:instruction-sets "
         "003-F14:operation-log 003-P0:premise 003-F10:gpu-beside-cpu 003-F8:gpu-blocks "
         "003-F7:gpu-threads-per-block 003-T3:gpu-grid 003-T5:gpu-generations "
-        "003-F9:gpu-core-beside-cpu 003-F4:gpu-data-types"
+        "003-F9:gpu-core-beside-cpu 003-F4:gpu-data-types 003-T1:languages "
+        "003-T2:compilers-by-threads 003-F3:cpu-data-types 003-T1-start:language-starts "
+        "003-T7:heat"
     )
 
 
@@ -216,5 +218,5 @@ def test_every_arm_can_be_made_timed_and_says_what_it_was_checked_against(
         pytest.skip(str(error))
     sample = arm.sample(0.001)
     assert sample.operations >= 1
-    assert sample.bytes >= 1
+    assert sample.bytes >= 1 or experiment.operation != "message"
     assert arm.report()["checked_against"] not in ("", "nothing")

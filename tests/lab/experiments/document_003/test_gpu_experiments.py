@@ -74,8 +74,8 @@ def test_speeds_of_a_processor_stand_beside_no_published_figure_of_a_gpu(name: s
     experiment = BY_ID[name]
     for published in experiment.published(results(experiment, WITHOUT, facts=FACTS)):
         is_of_the_cpu = "i7-12700H" in published.what
-        is_projected = published.origin is Origin.PROJECTED
-        assert is_of_the_cpu or is_projected or isinstance(published.here, Missing)
+        is_none_of_here = published.origin is Origin.PROJECTED or published.kind is Kind.ARITHMETIC
+        assert is_of_the_cpu or is_none_of_here or isinstance(published.here, Missing)
 
 
 @each_one
@@ -170,7 +170,10 @@ def test_cores_threads_and_latency_are_compared_as_in_the_document() -> None:
     assert latency.relation is Relation.HOLDS
     assert round(getattr(latency.figure, "value", 0)) == 50
     alone = Results([row for row in here.rows if row.cell["device"] == "cuda"], here.reports)
-    assert {claim.relation for _, claim in compare(every, alone)} == {Relation.UNTESTED}
+    found = {(each.kind, claim.relation) for each, claim in compare(every, alone)}
+    slip = (Kind.ARITHMETIC, Relation.DIFFERS)
+    assert {relation for _, relation in found - {slip}} == {Relation.UNTESTED}
+    assert slip in found, "9 times are 2.1 against the vendor's library"
 
 
 @pytest.fixture

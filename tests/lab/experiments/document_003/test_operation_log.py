@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 from tests.lab.experiments.document_003.made_results import compare
 
+from sealift.operations import Batch
+from sealift.vectors import Planned, VectorRecord
 from sealift_lab.experiments.document_003 import operation_log
-from sealift_lab.experiments.document_003.operation_log import EXPERIMENT, Batch, Record
+from sealift_lab.experiments.document_003.operation_log import EXPERIMENT
 from sealift_lab.model.arm import Arm, Context, Skip, Value, WrongResultError
 from sealift_lab.model.published import Kind
 from sealift_lab.model.results import ArmReport, Claim, Relation, Results
-from sealift_lab.model.workload import Operation
 
 
 @pytest.fixture(scope="module")
-def records() -> tuple[Record, ...]:
+def records() -> tuple[VectorRecord, ...]:
     try:
         return operation_log.records()
     except Skip as error:
@@ -30,7 +31,7 @@ def log_arm(records: object, tmp_path: Path) -> Callable[[str], Arm]:
     return lambda device: EXPERIMENT.arm({"device": device}, Context(seed=1, folder=tmp_path))
 
 
-def test_the_records_are_those_of_the_input_file(records: tuple[Record, ...]) -> None:
+def test_the_records_are_those_of_the_input_file(records: tuple[VectorRecord, ...]) -> None:
     assert len(records) == 37_800
     # Document 003 prints 6,558,654 bytes: 2 for the count of records, and for each 7 beside its
     # key, nonce, text unless it must fail, aad, ciphertext and tag.
@@ -94,7 +95,7 @@ def test_the_totals_are_judged_by_the_rounding_of_figure_14() -> None:
     assert (len(published), other.kind) == (11, Kind.ARITHMETIC)
     assert "or 28.7 B if GiB; at the size stated they would be 416.6 GB" in other.note
     stated = found["message size as the text states it: 128 Bytes"]
-    assert (stated.relation, stated.published) == (Relation.CONTRADICTED, 128)
+    assert (stated.relation, stated.published) == (Relation.DIFFERS, 128)
     assert not any(claim.is_independent for claim in found.values())
     # A text of 28 bytes is near to the volume in GiB.
     volumes = [found[f"volume by operations, if 87.0 GB are {unit}"] for unit in ("GB", "GiB")]
@@ -121,23 +122,23 @@ def test_operations_that_are_not_as_planned_contradict_the_log(
     assert claim.relation is (Relation.CONTRADICTED if expected else Relation.REPRODUCED)
 
 
-@pytest.mark.parametrize("operation", Operation)
+@pytest.mark.parametrize("planned", Planned)
 def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
-    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, operation: Operation
+    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, planned: Planned
 ) -> None:
     arm, right = log_arm("library"), Batch.run
 
     def wrong(batch: Batch, engine: object) -> list[bytes | None]:
         found = list(right(batch, engine))  # type: ignore[arg-type]
-        operations = [record.operation for record in batch.records]
-        if operation in operations:
-            found[operations.index(operation)] = b"something else"
+        kinds = [record.planned for record in batch.records]
+        if planned in kinds:
+            found[kinds.index(planned)] = b"something else"
         return found
 
     monkeypatch.setattr(Batch, "run", wrong)
     with pytest.raises(WrongResultError, match=r"library: 1 of [\d,]+ operations were not as plan"):
         arm.sample(0.001)
-    is_failure = operation is Operation.FORGED
+    is_failure = planned is Planned.REFUSE
     counts = {"planned_failures_that_opened": is_failure, "unplanned_failures": not is_failure}
     assert counts.items() <= arm.report().items()
 

@@ -8,12 +8,18 @@ import pytest
 from tests.lab.experiments.document_003.made_results import FULL, cells
 from tests.lab.experiments.document_003.made_results import results as made
 
-from sealift_lab.experiments.document_004 import EXPERIMENTS, copies, copy_experiments
+from sealift_lab.experiments.document_004 import (
+    EXPERIMENTS,
+    copies,
+    copy_experiments,
+    mappings,
+    tool,
+)
 from sealift_lab.experiments.document_004.copies import copy_arm
 from sealift_lab.model.arm import Cell, Context, Skip, fits
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.published import Published, Rate, Scaled, Times
-from sealift_lab.model.results import Results
+from sealift_lab.model.published import Missing, Number, Published, Rate, Scaled, Times, table
+from sealift_lab.model.results import Origin, Results
 
 NAMED = replace(FULL, memories=("region",))
 NOTHING = Results((), ())
@@ -23,14 +29,16 @@ def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() ->
     found = {each.name: (each.id, len(cells(each, FULL))) for each in EXPERIMENTS}
     assert found == {
         "copy-offsets": ("004-C-offsets", 48),
-        "copy-by-length": ("004-C", 171),
-        "copy-by-threads": ("004-A", 189),
-        "copy-by-function": ("004-B", 112),
-        "memory-ceiling": ("004-M", 36),
-        "why-threads": ("004-T", 18),
+        "copy-by-length": ("004-C", 360),
+        "copy-by-threads": ("004-A", 273),
+        "copy-by-function": ("004-B", 238),
+        "memory-ceiling": ("004-M", 38),
+        "why-threads": ("004-T", 22),
         "copy-example": ("004-R1", 48),
+        "copy-by-direction": ("004-R2", 108),
         "frames-between-processes": ("004-I", 42),
-        "copy-by-memory": ("", 28),
+        "mapping-by-threads": ("004-T-mapping", 60),
+        "copy-by-memory": ("004-X1", 40),
     }
     quick = Scope(quick=True, cores=2, devices=())
     assert [each.name for each in EXPERIMENTS if cells(each, quick)] == ["copy-offsets"]
@@ -40,8 +48,10 @@ def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() ->
 def test_each_published_figure_stands_beside_one_row_where_a_region_was_named(
     experiment: Experiment,
 ) -> None:
-    every = cells(experiment, replace(NAMED, threads=copies.THREADS))
-    for each in experiment.published(NOTHING):
+    scope = replace(NAMED, cores=64, threads=copies.THREADS)
+    every = cells(experiment, scope)
+    # Without rows of a region, or of many cores, some say what is missing.
+    for each in experiment.published(made(experiment, scope)):
         for where in wheres(each):
             assert sum(fits(cell, where) for cell in every) == 1, (each.what, where)
 
@@ -50,8 +60,10 @@ def wheres(published: Published) -> list[Cell]:
     match published.here:
         case Rate(where) | Scaled(Rate(where), _):
             return [where]
-        case Times(where, other):
+        case Times(where, other) | Scaled(Times(where, other), _):
             return [where, other]
+        case Number():
+            return []
     raise AssertionError(published.here)
 
 
@@ -63,21 +75,55 @@ def test_published_points_are_drawn_once_each_and_files_beside_the_published_way
         published(copy_experiments.BY_THREADS),
         published(copy_experiments.EXAMPLE),
     )
-    assert [sum(bool(each.series) for each in some) for some in (by_threads, example)] == [69, 12]
-    file = [
-        each
-        for each in (*example, *published(copy_experiments.BY_LENGTH))
-        if each.figure == "004-R2"
+    assert [sum(bool(each.series) for each in some) for some in (by_threads, example)] == [133, 12]
+    by_length = published(copy_experiments.BY_LENGTH)
+    files = {
+        figure: [each for each in (*example, *by_length) if each.figure == figure]
+        for figure in ("004-C", "004-R2")
+    }
+    # Four rows that the document prints, and its authors' files of 5 and of 100 runs, whole.
+    assert len(files["004-R2"]) == 4 + 108
+    assert len(files["004-C"]) == 144 + 35
+    assert not any(each.series for each in files["004-R2"]), "drawn once, with 004-R1"
+
+
+def test_every_sentence_of_the_document_has_a_figure_or_a_reason() -> None:
+    sentences: dict[str, list[Published]] = {}
+    for each in EXPERIMENTS:
+        for published in each.published(made(each, FULL)):
+            for claim in table("004-X1-claims"):
+                if claim["as_printed"] in published.note:
+                    sentences.setdefault(claim["claim_id"], []).append(published)
+    judged = {"escape-gap", "heap-limit", "thread-knee", "winner", "only-without-mmap", "eviction"}
+    assert judged <= sentences.keys()
+    missing = {
+        name: [each.here.reason for each in every if isinstance(each.here, Missing)]
+        for name, every in sentences.items()
+    }
+    assert all("no region was named" in why for why in missing.pop("escape-gap"))
+    assert all("2 threads have a core here" in why for why in missing.pop("thread-knee"))
+    assert not any(missing.values())
+
+
+def test_the_printed_limit_and_the_measured_ceiling_stand_in_every_chart_of_copies() -> None:
+    ceiling = copy_experiments.CEILING
+    assert [line.value for line in ceiling.lines(NOTHING)] == [pytest.approx(23_460)]
+    found = made(ceiling, FULL, lambda cell: 9_000.0 if cell["threads"] == 2 else 5_000.0)
+    printed, measured = ceiling.lines(found)
+    assert (printed.origin, measured.origin) == (Origin.PUBLISHED, Origin.MEASURED)
+    assert measured.value == pytest.approx(18_000), "a copy past the caches moves its payload twice"
+    charts = [e for e in EXPERIMENTS if any(c.y == "MB/s" for c in e.charts) and e is not ceiling]
+    assert [e.name for e in charts if ceiling.name not in e.lines_of] == [
+        "frames-between-processes"
     ]
-    # Four rows that the document prints, and the heap's of its authors' file of 5 runs.
-    assert len(file) == 4 + 36
-    assert not any(each.series for each in file), "drawn once, with 004-R1"
 
 
 ARMS = (
     (copy_experiments.BY_THREADS, {"size_bytes": 4_096, "threads": 2}),
     (copy_experiments.BY_FUNCTION, {"size_bytes": 65_536, "threads": 1}),
     (copy_experiments.BY_LENGTH, {"size_bytes": 4_096}),
+    (tool.EXPERIMENT, {"size_bytes": 256}),
+    (mappings.EXPERIMENT, {"size_bytes": 4_096, "threads": 2}),
     (copy_experiments.EXAMPLE, {"size_bytes": 256, "function": "sse2"}),
     (copy_experiments.OFFSETS, {"size_bytes": 4_096, "offset": 12}),
     (copy_experiments.WHY_THREADS, {"size_bytes": 65_536}),
@@ -108,7 +154,7 @@ def test_the_published_queue_stands_beside_the_same_copies_without_it(tmp_path: 
     context = Context(seed=1, folder=tmp_path)
     details = [
         str(copy_experiments.WHY_THREADS.arm(cell, context).report()["detail"])
-        for cell in cells(copy_experiments.WHY_THREADS, FULL)[:9]
+        for cell in cells(copy_experiments.WHY_THREADS, FULL)[:11]
         if "published" in str(cell["cause"])
     ]
     assert details[0].endswith("a pool under one lock, polled every 10 µs")
@@ -140,7 +186,7 @@ def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly() -> None:
     results = made(
         copy_experiments.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 8_000.0)
     )
-    (limit,) = copy_experiments.CEILING.published(results)
+    limit, *_ = copy_experiments.CEILING.published(results)
     assert isinstance(limit.here, Scaled)
     assert isinstance(limit.here.figure, Rate)
     assert limit.here.figure.where["kernel"] == "copy past the caches"

@@ -6,7 +6,7 @@ use super::messages::{planned, regime, values};
 use crate::lab::{copies, frames, gpus, offload};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use sealift_probes::copy::{CopyArm, PublishedArm, PublishedSpec};
+use sealift_probes::copy::{CopyArm, PublishedArm};
 use sealift_probes::files::{Cache, ReadSpec, WriteSpec, read_arm, write_arm};
 use sealift_probes::frames::FramesArm;
 use sealift_probes::gpu::GpuArm;
@@ -33,7 +33,7 @@ impl Arm {
     ///
     /// Args:
     ///     device: Names a device, the lab's own among them: table, ipp, slowed.
-    ///     operation: 0 seal, 1 open, 2 open that must fail; one for each message.
+    ///     operation: 0 seal, 1 open, 2 open that must fail, 3 verify; one for each message.
     ///     key_len: Bytes of each key.
     ///     nonce_len: Bytes of each nonce.
     ///     aad_len: Bytes of each aad.
@@ -164,15 +164,15 @@ impl Arm {
     ///
     /// Args:
     ///     asked: A mapping with all of operation ("copy", "read", "write", "fill"), function
-    ///         ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal", "ours",
-    ///         "pread", "pwrite", "first-touch", "populated"), bytes of a copy, threads, source and
-    ///         target ("heap", "pages", "huge-pages", "memfd", "shm", "file", "hugetlb", "region"),
-    ///         state ("hot", "cold", or for a file "beyond memory", which takes a control group
-    ///         that SEALIFT_MEMORY_GROUP names), buffers ("private", "shared"), offset
-    ///         (destination minus source, modulo 4,096), beside ("nothing", "spinner",
-    ///         "protector"), content ("seeded", "counting", "found"), seed (of the content, or
-    ///         what is added when it counts), folder for files without a name, region (path,
-    ///         offset, bytes; or None).
+    ///         ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal",
+    ///         "apex", "ours", "pread", "pwrite", "first-touch", "populated"), bytes of a copy,
+    ///         threads, source and target ("heap", "pages", "huge-pages", "memfd", "shm",
+    ///         "file", "hugetlb", "region"), state ("hot", "cold", or for a file "beyond
+    ///         memory", which takes a control group that SEALIFT_MEMORY_GROUP names), buffers
+    ///         ("private", "shared"), offset (destination minus source, modulo 4,096), beside
+    ///         ("nothing", "spinner", "protector", "evictor"), content ("seeded", "counting",
+    ///         "found"), seed (of the content, or what is added when it counts), folder for
+    ///         files without a name, region (path, offset, bytes; or None).
     ///
     /// Raises:
     ///     ValueError: If something of it is wrong.
@@ -186,30 +186,22 @@ impl Arm {
     /// The published tool's way of measuring: two looks at the clock around some copies.
     ///
     /// Args:
-    ///     function: 0 for the C library's copy, 1 for a loop of words as compilers make it, 2 for
-    ///         registers of 64 bytes; those before it go first.
-    ///     bytes: Length of a copy.
-    ///     before: Shorter lengths that are copied before, in order.
-    ///     runs: How often each function copies.
-    ///     threads: Workers of the pool; 0 for none.
-    ///     seed: Of the source.
+    ///     asked: A mapping with all of function (0 for the C library's copy, 1 for a loop of
+    ///         words as compilers make it, 2 for a copy in the manner of Apex memmove, 3 for
+    ///         registers of 64 bytes; those before it go first), bytes of a copy, before
+    ///         (shorter lengths that are copied before, in order), runs (how often each
+    ///         function copies), threads (workers of the pool; 0 for none), source and target
+    ///         (as of `copy`; a target is fresh memory, but for a region), content and seed (as
+    ///         of `copy`), folder for files without a name, region (path, offset, bytes; or
+    ///         None).
     ///
     /// Raises:
-    ///     ValueError: If a number is out of range.
-    ///     NotMeasurableError: If this machine has no such function, or there can't be the threads.
+    ///     ValueError: If something of it is wrong.
+    ///     NotMeasurableError: If this machine has no such function or memory, or can't have
+    ///         so many threads.
     #[staticmethod]
-    #[pyo3(signature = (function, bytes, *, before, runs, threads, seed))]
-    fn published_copy(
-        py: Python<'_>,
-        function: usize,
-        bytes: usize,
-        before: Vec<usize>,
-        runs: usize,
-        threads: usize,
-        seed: u64,
-    ) -> PyResult<Self> {
-        let spec = PublishedSpec { function, bytes, before, runs, threads, seed };
-        Self::prepare(py, |_| Ok(Box::new(PublishedArm::prepare(&spec)?)))
+    fn published_copy(py: Python<'_>, asked: copies::AskedPublished) -> PyResult<Self> {
+        Self::prepare(py, |_| Ok(Box::new(PublishedArm::prepare(&asked.spec()?)?)))
     }
 
     /// A reader on a file of short reads, 1,000 an operation, held to what was written.
@@ -331,9 +323,12 @@ impl Arm {
     ///         several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
     ///         where each thread works all messages, or "partitioned"), data ("resident" or "with
     ///         transfers"), grid (blocks, and threads of each; None for what Sealift's driver
-    ///         takes), operation ("seal", "open" or "counter mode"), keys ("own keys", one for each
-    ///         message, or "one key"), key_bits (128, 192 or 256), s_box ("tables" or "without
-    ///         tables", for code "ours"), messages, message_bytes and seed.
+    ///         takes), operation ("seal", "open", "verify", "counter mode", or "mixed, verified" and
+    ///         "mixed, refused": half sealed, a quarter opened, and a quarter verified or, with wrong
+    ///         tags, refused), keys ("own keys", one for each message, or "one key"), key_bits (a
+    ///         sequence of 128, 192 and 256: as many messages have each, one length after the
+    ///         other), s_box ("tables" or "without tables", for code "ours"), messages,
+    ///         message_bytes and seed.
     ///
     /// Raises:
     ///     ValueError: If something of it is wrong.

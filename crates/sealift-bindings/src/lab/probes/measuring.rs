@@ -42,7 +42,7 @@ impl Arm {
 }
 
 /// Works off the GIL, alone, looking for Ctrl-C.
-fn watched<T: Send>(
+pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T, Stop> + Send,
 ) -> PyResult<T> {

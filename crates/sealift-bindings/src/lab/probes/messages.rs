@@ -20,7 +20,11 @@ pub(super) fn planned(code: u8) -> PyResult<Planned> {
         0 => Ok(Planned::Seal),
         1 => Ok(Planned::Open),
         2 => Ok(Planned::Bad),
-        _ => Err(PyValueError::new_err(format!("operation {code}: 0 seals, 1 opens, 2 must fail"))),
+        3 => Ok(Planned::Verify),
+        _ => {
+            let right = "0 seals, 1 opens, 2 must fail, 3 verifies";
+            Err(PyValueError::new_err(format!("operation {code}: {right}")))
+        }
     }
 }
 

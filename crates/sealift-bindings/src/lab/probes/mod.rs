@@ -7,7 +7,8 @@ mod messages;
 mod stop;
 
 pub(crate) use arm::Arm;
-pub(crate) use stop::exception;
+pub(crate) use measuring::watched;
+pub(crate) use stop::{Stop, exception};
 
 use crate::gil;
 use pyo3::create_exception;

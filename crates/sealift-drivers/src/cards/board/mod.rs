@@ -20,21 +20,25 @@ use std::sync::{Arc, Mutex};
 /// The constants of a host and its cards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Board {
-    /// Time of the host's processor for a request, half of it before the card and half after, without
-    /// its interrupt, in nanoseconds.
+    /// Time of the host's kernel for a request, half of it before the card and half after, without
+    /// copies and its interrupt, in nanoseconds.
     pub request_ns: f64,
+    /// Time of the client itself for a request, on the same processor, before it is handed over.
+    pub user_ns: f64,
+    /// For an interrupt, to block its line and to unblock it.
+    pub block_ns: f64,
     /// For each card that is asked whether an interrupt is its own.
     pub look_ns: f64,
     /// Time to write a byte to memory: copied in, by the card, and copied out.
     pub write_byte_ns: f64,
     /// Time of the bus for a byte, there and back; 0 for a bus that is never waited for.
     pub bus_byte_ns: f64,
-    /// Whether copies and cards wait for each other at the memory.
-    pub shares_memory: bool,
-    /// Whether all cards have one interrupt line, so that each interrupt asks all of them.
-    pub shares_line: bool,
-    /// Whether results are taken back before more is handed over; interrupts are served before either.
-    pub completions_first: bool,
+    /// Who waits at the memory.
+    pub memory: Memory,
+    /// Cards on one interrupt line: so many of them an interrupt asks.
+    pub line_cards: usize,
+    /// What the host does first; interrupts are served before anything else.
+    pub order: Order,
     /// Requests that a card works in one go, with one interrupt for all.
     pub merged_max: usize,
     /// Messages that one request of the host carries. A card takes its set-up for each message all the same,
@@ -59,6 +63,29 @@ pub struct SeatModel {
     pub slots: usize,
     /// When it stops for good and without a word: what it has then, and gets later, it keeps.
     pub dies_at_ns: Option<u64>,
+}
+
+/// Who waits at the memory, where copies of the host and results of cards are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Nobody: it takes all at once.
+    Unlimited,
+    /// Whole requests wait in the order in which they come, whoever writes them.
+    InOrder,
+    /// Cards alone: the host's copies never wait, and take their time from what cards write later.
+    CopiesFirst,
+}
+
+/// Whether the host takes results back or hands requests over, where both wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// In the order in which they came.
+    InTurn,
+    /// Each result is taken back before anything more is handed over.
+    CompletionsFirst,
+    /// In rounds: all results are taken back, those that come meanwhile included; then all clients that
+    /// wait hand over.
+    Rounds,
 }
 
 /// Which times are drawn, exponentially, around their means.
@@ -105,13 +132,15 @@ impl Board {
             dies_at_ns: None,
         };
         Ok(Self {
-            request_ns: line.host.request_ns - line.units as f64 * sharing.look_ns,
+            request_ns: line.host.request_ns - sharing.apart_ns(),
+            user_ns: sharing.user_ns,
+            block_ns: sharing.block_ns,
             look_ns: sharing.look_ns,
             write_byte_ns: line.host.copy.byte_ns(),
             bus_byte_ns: line.link.map_or(0.0, |link| 2.0 * link.byte_ns),
-            shares_memory: true,
-            shares_line: true,
-            completions_first: true,
+            memory: Memory::InOrder,
+            line_cards: sharing.line_units,
+            order: Order::Rounds,
             merged_max: sharing.merged_max,
             messages_per_request: line.messages_per_request,
             law: Law::Host,
@@ -139,6 +168,8 @@ impl Board {
     fn check(&self) -> Result<(), CardError> {
         let mut times = vec![
             ("request_ns", self.request_ns),
+            ("user_ns", self.user_ns),
+            ("block_ns", self.block_ns),
             ("look_ns", self.look_ns),
             ("write_byte_ns", self.write_byte_ns),
             ("bus_byte_ns", self.bus_byte_ns),
@@ -153,6 +184,7 @@ impl Board {
         }
         let mut counts = vec![
             ("cards", self.seats.len()),
+            ("line_cards", self.line_cards),
             ("merged_max", self.merged_max),
             ("messages_per_request", self.messages_per_request),
         ];
@@ -168,7 +200,12 @@ impl Board {
     /// Time of the host's processor for an interrupt.
     fn interrupt_ns(&self) -> f64 {
         let cards = self.seats.iter().filter(|seat| !seat.in_software).count();
-        self.look_ns * if self.shares_line { cards as f64 } else { 1.0 }
+        self.block_ns + self.look_ns * cards.min(self.line_cards) as f64
+    }
+
+    /// Time of the host's processor for a request, its client's own included, without copies.
+    fn host_ns(&self) -> f64 {
+        self.request_ns + self.user_ns + self.interrupt_ns()
     }
 }
 

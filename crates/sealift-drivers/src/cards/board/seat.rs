@@ -89,8 +89,7 @@ impl Shared {
         }
         *own = Some(Arc::clone(&context.notify));
         let board = state.play.board();
-        let host_ns = board.request_ns + board.interrupt_ns();
-        let host_ns = if model.in_software { 0.0 } else { host_ns };
+        let host_ns = if model.in_software { 0.0 } else { board.host_ns() };
         let copied_ns = if model.in_software { 0.0 } else { 2.0 * board.write_byte_ns };
         Some(Capabilities {
             name: name.to_owned(),

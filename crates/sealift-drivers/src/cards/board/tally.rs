@@ -9,6 +9,10 @@ pub struct Tally {
     pub host_ns: u64,
     /// Of it, copies and their waits.
     pub copy_ns: u64,
+    /// Of it, interrupts.
+    pub interrupt_ns: u64,
+    /// Of it, what clients do themselves before they hand over.
+    pub user_ns: u64,
     /// Of it, work that it did itself in place of a card.
     pub software_ns: u64,
     /// Time that the bus carried bytes.

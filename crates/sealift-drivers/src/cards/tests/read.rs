@@ -104,7 +104,7 @@ fn what_is_wrong_is_named_with_its_place_and_what_would_be_right() {
         (
             "[host]",
             "[board]\nlook_us = 0.6\nchain_requests = 1\n[host]",
-            "board.look_us is 0.6: give at most host.request_us / card.units",
+            "board.look_us is 0.6: give so little that user_us, block_us and look_us",
         ),
     ] {
         let text = SMALL.replace(from, to);

@@ -1,6 +1,8 @@
 //! The functions that are timed, each in a loop compiled for it alone.
 
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+mod apex;
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 mod asm;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 mod stores;
@@ -55,6 +57,7 @@ pub(super) const NOTHING: Lap = lap::<system::Nothing>;
 
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn in_assembly(operation: Operation, function: Function) -> Result<Option<Lap>, ArmError> {
+    use apex::Apex;
     use asm::{Avx2, Avx512, NonTemporal, RepMovsb, Sse2, Words};
     function.check_processor()?;
     Ok(match (operation, function) {
@@ -64,6 +67,7 @@ fn in_assembly(operation: Operation, function: Function) -> Result<Option<Lap>, 
         (Operation::Copy, Function::Avx2) => Some(lap::<Avx2>),
         (Operation::Copy, Function::Avx512) => Some(lap::<Avx512>),
         (Operation::Copy, Function::NonTemporal) => Some(lap::<NonTemporal>),
+        (Operation::Copy, Function::Apex) => Some(lap::<Apex>),
         (Operation::Read, Function::Words) => Some(lap::<stores::ReadWords>),
         (Operation::Read, Function::Avx2) => Some(lap::<stores::ReadAvx2>),
         (Operation::Read, Function::Avx512) => Some(lap::<stores::ReadAvx512>),

@@ -1,7 +1,7 @@
 //! What the cards do, with their bytes on the bus and written to memory.
 
 use super::{CardState, Event, Play, Request, Task};
-use crate::cards::board::Law;
+use crate::cards::board::{Law, Memory};
 use crate::cards::device::whole_ns;
 
 impl Play {
@@ -22,7 +22,7 @@ impl Play {
         let bus_ns = whole_ns(bytes as f64 * self.board.bus_byte_ns);
         self.bus_free_ns = self.bus_free_ns.max(self.now_ns).saturating_add(bus_ns);
         let mut end_ns = self.now_ns.saturating_add(own_ns).max(self.bus_free_ns);
-        if self.board.shares_memory {
+        if self.board.memory != Memory::Unlimited {
             end_ns = end_ns.max(self.written_ns(whole_ns(bytes as f64 * self.board.write_byte_ns)));
         }
         self.tally.bus_ns = self.tally.bus_ns.saturating_add(bus_ns);
@@ -36,7 +36,7 @@ impl Play {
     /// A card is through, and raises an interrupt.
     pub(super) fn worked(&mut self, seat: usize) {
         let group = std::mem::take(&mut self.cards[seat].group);
-        if self.board.look_ns == 0.0 {
+        if self.board.interrupt_ns() == 0.0 {
             self.tally.interrupts += u64::from(!group.is_empty());
             group.into_iter().for_each(|request| self.put(Task::TakeBack(request)));
         } else if !group.is_empty() {

@@ -1,7 +1,7 @@
 //! What the host does: it hands over, is interrupted, and takes back.
 
 use super::{Event, Play, Request, Task, Told};
-use crate::cards::board::Law;
+use crate::cards::board::{Law, Memory, Order};
 use crate::cards::device::whole_ns;
 
 impl Play {
@@ -10,21 +10,38 @@ impl Play {
         if self.at_work.is_some() {
             return;
         }
-        let Some(task) = self.urgent.pop_front().or_else(|| self.waiting.pop_front()) else {
+        let Some(task) = self.urgent.pop_front().or_else(|| self.of_the_round()) else {
             return;
         };
         let ns = self.reckoning_ns(&task);
         if self.is_software(&task) {
             self.tally.software_ns = self.tally.software_ns.saturating_add(ns);
         }
+        if matches!(task, Task::Interrupt(_)) {
+            self.tally.interrupt_ns = self.tally.interrupt_ns.saturating_add(ns);
+        }
         self.tally.host_ns = self.tally.host_ns.saturating_add(ns);
         self.at_work = Some(task);
         self.at(self.now_ns.saturating_add(ns), Event::Reckoned);
     }
 
+    /// The next result to be taken back or request to be handed over: one kind until there is none of it.
+    pub(super) fn of_the_round(&mut self) -> Option<Task> {
+        let (same, other) = if self.is_handing_over {
+            (&mut self.waiting, &mut self.completed)
+        } else {
+            (&mut self.completed, &mut self.waiting)
+        };
+        same.pop_front().or_else(|| {
+            self.is_handing_over ^= !other.is_empty();
+            other.pop_front()
+        })
+    }
+
     /// The processor's time for a task, without its copy unless that is drawn together with it.
     fn reckoning_ns(&mut self, task: &Task) -> u64 {
         let half_ns = self.board.request_ns / 2.0;
+        let user_ns = self.user_ns(task);
         let mean_ns = match task {
             Task::Interrupt(_) => self.board.interrupt_ns(),
             Task::HandOver(request) if self.board.seats[request.seat].in_software => {
@@ -33,7 +50,7 @@ impl Play {
             Task::HandOver(request) | Task::TakeBack(request) => {
                 let copied_ns =
                     if self.board.law == Law::All { self.copy_ns(request) } else { 0.0 };
-                self.requests(request) * half_ns + copied_ns
+                self.requests(request) * half_ns + user_ns + copied_ns
             }
         };
         let is_even = match self.board.law {
@@ -41,7 +58,19 @@ impl Play {
             Law::Host => self.is_software(task),
             Law::All => false,
         };
-        whole_ns(mean_ns * if is_even { 1.0 } else { self.chance.factor() })
+        let factor = if is_even { 1.0 } else { self.chance.factor() };
+        self.tally.user_ns = self.tally.user_ns.saturating_add(whole_ns(user_ns * factor));
+        whole_ns(mean_ns * factor)
+    }
+
+    /// What of it the client takes itself.
+    fn user_ns(&self, task: &Task) -> f64 {
+        match task {
+            Task::HandOver(request) if !self.is_software(task) => {
+                self.requests(request) * self.board.user_ns
+            }
+            _ => 0.0,
+        }
     }
 
     /// Whether it is the host that encrypts.
@@ -72,16 +101,23 @@ impl Play {
             self.tally.copy_ns = self.tally.copy_ns.saturating_add(copy_ns);
             return self.done();
         }
-        let end_ns = self.written_ns(whole_ns(self.copy_ns(&request)));
+        let end_ns = self.copied_ns(whole_ns(self.copy_ns(&request)));
         let copied_ns = end_ns - self.now_ns;
         self.tally.copy_ns = self.tally.copy_ns.saturating_add(copied_ns);
         self.tally.host_ns = self.tally.host_ns.saturating_add(copied_ns);
         self.at(end_ns, Event::Copied);
     }
 
+    /// When the host has copied what it begins now.
+    pub(super) fn copied_ns(&mut self, ns: u64) -> u64 {
+        let in_order_ns = self.written_ns(ns);
+        let is_first = self.board.memory == Memory::CopiesFirst;
+        if is_first { self.now_ns.saturating_add(ns) } else { in_order_ns }
+    }
+
     /// When something is written that begins now.
     pub(super) fn written_ns(&mut self, ns: u64) -> u64 {
-        if !self.board.shares_memory {
+        if self.board.memory == Memory::Unlimited {
             return self.now_ns.saturating_add(ns);
         }
         self.memory_free_ns = self.memory_free_ns.max(self.now_ns).saturating_add(ns);
@@ -113,8 +149,11 @@ impl Play {
 
     /// Lines a task up that tells of results, or takes them back.
     pub(super) fn put(&mut self, task: Task) {
-        let is_first = self.board.completions_first || matches!(task, Task::Interrupt(_));
-        let line = if is_first { &mut self.urgent } else { &mut self.waiting };
+        let line = match (&task, self.board.order) {
+            (Task::Interrupt(_), _) | (_, Order::CompletionsFirst) => &mut self.urgent,
+            (_, Order::Rounds) => &mut self.completed,
+            (_, Order::InTurn) => &mut self.waiting,
+        };
         line.push_back(task);
     }
 

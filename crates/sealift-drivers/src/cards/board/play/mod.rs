@@ -20,9 +20,13 @@ pub(super) struct Play {
     now_ns: u64,
     order: u64,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    /// Results to be taken back, before `waiting` where that comes first.
+    /// Interrupts, and results where those come first.
     urgent: VecDeque<Task>,
+    /// Results of a round.
+    completed: VecDeque<Task>,
     waiting: VecDeque<Task>,
+    /// Whether it is the part of a round in which clients hand over.
+    is_handing_over: bool,
     at_work: Option<Task>,
     cards: Vec<CardState>,
     bus_free_ns: u64,
@@ -89,7 +93,9 @@ impl Play {
             order: 0,
             events: BinaryHeap::new(),
             urgent: VecDeque::new(),
+            completed: VecDeque::new(),
             waiting: VecDeque::new(),
+            is_handing_over: true,
             at_work: None,
             cards,
             bus_free_ns: 0,

@@ -1,0 +1,162 @@
+"""Programs and libraries built from an experiment's own sources, and what their machine code uses.
+
+A build has a folder in the user's cache, named by all that it depends on: processes of a run, and
+later runs, build nothing again.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sealift_lab.machine.facts import describe
+from sealift_lab.model.arm import Skip
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A command that builds or runs programs.
+
+    Attributes:
+        package: Debian's, which has it.
+        version: Arguments with which it prints its version.
+    """
+
+    command: str
+    package: str
+    version: tuple[str, ...] = ("--version",)
+
+    def check(self) -> str:
+        """The first line that it prints of its version; raises Skip where it can't be run."""
+        return _version(self)
+
+
+@dataclass(frozen=True)
+class Build:
+    """What was built: its folder, and by which command of which version."""
+
+    folder: Path
+    detail: str
+
+
+def build(source: Path, tool: Tool, *arguments: str) -> Build:
+    """Builds a source, unless that was done before; arguments name what comes out, `-o program`.
+
+    Raises:
+        Skip: If the tool is not here or fails, or nothing can be kept.
+    """
+    version, text = tool.check(), source.read_bytes()
+    command = (tool.command, *arguments, source.name)
+    # Code for this processor is no code for another one that shares the folder.
+    of = (version, *command, _processor(), text.hex())
+    name = hashlib.sha256("\0".join(of).encode()).hexdigest()[:32]
+    folder = _programs() / name
+    if not folder.is_dir():
+        _make(folder, source.name, text, command)
+    return Build(folder, f"{' '.join(command)} ({version})")
+
+
+def machine_code(library: Path, function: str) -> str:
+    """With which instructions a function multiplies, `AVX-512: vmulps`; or why that is unknown."""
+    if platform.machine() != "x86_64":
+        return "unknown: it is read on x86-64 only"
+    command = ("objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(library))
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    except OSError:
+        return f"unknown: objdump is not on PATH; {INSTALL.format('binutils')}"
+    except subprocess.CalledProcessError as error:
+        return f"unknown: objdump failed: {_first_line(error.stderr)}"
+    return multiplications(listed.stdout)
+
+
+def multiplications(listing: str) -> str:
+    """The widest registers that a listing of x86-64 multiplies in, and by which instructions.
+
+    Where numbers are floats, integers only count loops and places.
+    """
+    found = [(match[1], match[2]) for match in MULTIPLICATION.finditer(listing)]
+    floats = [each for each in found if re.search(r"[sp][sd]$", each[0])]
+    of: dict[str, dict[str, None]] = {}
+    for name, operands in floats or found:
+        of.setdefault(_kind(name, operands), {})[name] = None
+    for kind in KINDS:
+        if kind in of:
+            return f"{kind}: {', '.join(of[kind])}"
+    return "unknown: no multiplication was found"
+
+
+def _kind(name: str, operands: str) -> str:
+    if not re.search(r"p[sd]$|^v?pmul", name):
+        return "scalar"
+    for register, kind in (("%zmm", "AVX-512"), ("%ymm", "AVX2")):
+        if register in operands:
+            return kind
+    return "AVX, 128 bits" if name.startswith("v") else "SSE2"
+
+
+@cache
+def _version(tool: Tool) -> str:
+    command, advice = (tool.command, *tool.version), INSTALL.format(tool.package)
+    try:
+        shown = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise Skip(f"{tool.command} is not on PATH; {advice}") from error
+    if shown.returncode:
+        # The last line of Python's is the one that says what is wrong.
+        why = _first_line("\n".join(reversed(shown.stderr.splitlines())))
+        raise Skip(f"{' '.join(command)} failed: {why}; {advice}")
+    return _first_line(shown.stdout or shown.stderr)
+
+
+@cache
+def _processor() -> str:
+    return str(describe()["cpu_model"].value)
+
+
+def _programs() -> Path:
+    """Where builds are kept: beside what calibration keeps of costs."""
+    homes = (os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", ""))
+    caches, home = map(Path, homes)
+    if not caches.is_absolute():
+        caches = home / ".cache"
+    if not caches.is_absolute():
+        raise Skip("neither $XDG_CACHE_HOME nor $HOME names a folder to keep programs in; set one")
+    return caches / "sealift" / "programs"
+
+
+def _make(folder: Path, source: str, text: bytes, command: tuple[str, ...]) -> None:
+    """Builds in a folder of its own, which gets its name when it is whole."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(dir=folder.parent))
+    except OSError as error:
+        raise Skip(
+            f"{error.filename}: {error.strerror}; name a folder for programs in XDG_CACHE_HOME"
+        ) from error
+    try:
+        (place / source).write_bytes(text)
+        subprocess.run(command, cwd=place, capture_output=True, text=True, check=True)
+        # Another process may have made the same meanwhile.
+        with suppress(OSError):
+            place.rename(folder)
+    except subprocess.CalledProcessError as error:
+        raise Skip(f"{' '.join(command)} failed: {_first_line(error.stderr)}") from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "without a message")
+
+
+INSTALL = "install it (Debian: apt-get install {})"
+MULTIPLICATION = re.compile(r"\t(i?mul\w*|v?p?mul\w+|v?fn?m(?:add|sub)\w+)\s+(\S.*)")
+KINDS = ("AVX-512", "AVX2", "AVX, 128 bits", "SSE2", "scalar")

@@ -1,0 +1,80 @@
+"""Run folders that another process writes, read while they grow."""
+
+import os
+import time
+from pathlib import Path
+
+from tests.lab.run import made_up as made
+
+from sealift_lab.measure.write_folder import write_ending
+from sealift_lab.model.results import Origin
+from sealift_lab.model.run import REPORTS, SAMPLES, Ending
+from sealift_lab.run.follow import SILENCE_S, Follower, ending_of
+from sealift_lab.run.progress import Progress
+
+
+def test_what_was_written_is_told_and_half_a_last_line_waits_for_its_end(tmp_path: Path) -> None:
+    run = made.folder(tmp_path / "run", made.plan())
+    progress = Progress(made.plan())
+    follower = Follower(run, progress)
+    follower.read()
+    assert progress.standing is None
+    made.add(run, SAMPLES, made.block(0, 0, clock_ghz=3.0))
+    whole = (run / SAMPLES).read_bytes()
+    with (run / SAMPLES).open("ab") as file:
+        file.write(whole[:-30])
+    follower.read()
+    standing = progress.standing
+    assert standing
+    assert (standing.share, standing.group, standing.clock_ghz) == (1 / 6, 0, 3.0)
+    assert standing.ns_per_operation == {0: 1_000, 1: 1_001}
+    assert standing.payload_bytes == {0: 16, 1: 16}
+    assert standing.left_s is None, "its budget was used up long ago"
+    with (run / SAMPLES).open("ab") as file:
+        file.write(whole[-30:])
+    follower.read()
+    assert progress.standing
+    assert progress.standing.share == 2 / 6
+
+
+def test_lines_that_are_cut_off_or_are_none_do_not_stop_it(tmp_path: Path) -> None:
+    run = made.folder(tmp_path / "run", made.plan())
+    progress = Progress(made.plan())
+    follower = Follower(run, progress)
+    made.add(run, SAMPLES, [*made.block(0, 0), made.line(0, block=1)])
+    follower.read()
+    whole = (run / SAMPLES).read_bytes().splitlines(keepends=True)
+    # As after a process that was killed.
+    (run / SAMPLES).write_bytes(b"".join(whole[:3]))
+    follower.read()
+    with (run / SAMPLES).open("ab") as file:
+        file.write(b"nothing\n")
+    made.add(run, SAMPLES, made.block(0, 1, restart=1))
+    follower.read()
+    assert progress.standing
+    assert progress.standing.share == 2 / 6
+
+
+def test_of_what_is_computed_the_cell_is_told(tmp_path: Path) -> None:
+    plan = made.plan(made.planned(origin=Origin.SIMULATED, blocks=1))
+    run = made.folder(tmp_path / "run", plan)
+    progress = Progress(plan)
+    follower = Follower(run, progress)
+    made.add(run, REPORTS, [made.report(arm, facts={"cycles": 3.0}) for arm in (0, 1)])
+    follower.read()
+    assert progress.standing
+    assert progress.standing.doing == "computing cpu at size_bytes=16"
+    assert progress.standing.share == 1 / 4
+
+
+def test_a_run_has_ended_when_it_says_so_or_is_silent(tmp_path: Path) -> None:
+    run = made.folder(tmp_path / "run", made.plan())
+    made.add(run, SAMPLES, made.block(0, 0))
+    assert ending_of(run) is None
+    past_s = time.time() - SILENCE_S - 1
+    os.utime(run / SAMPLES, (past_s, past_s))
+    stopped = ending_of(run)
+    assert stopped
+    assert stopped.ending == "stopped"
+    write_ending(run, Ending("complete"))
+    assert ending_of(run) == Ending("complete")
