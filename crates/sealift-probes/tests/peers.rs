@@ -98,7 +98,7 @@ fn messages_that_are_only_verified_are_mixed_with_others_and_write_no_text() {
         // There may be no kernels for this processor.
         let Ok(engine) = open(device) else { continue };
         let mut arm = GcmArm::prepare(&engine, device, &spec).unwrap();
-        assert_eq!(arm.sample(0.0).unwrap().operations % 64, 0);
+        assert!(arm.sample(0.01).unwrap().operations >= 64, "{device}");
         let planned = arm.counts().into_iter().find(|(name, _)| *name == "failures_planned");
         assert!(planned.unwrap().1 > 0, "{device}");
     }

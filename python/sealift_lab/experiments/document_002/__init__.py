@@ -6,6 +6,7 @@ from sealift_lab.model.experiment import Experiment
 EXPERIMENTS: tuple[Experiment, ...] = (
     tables.QUAD_HIFN,
     tables.FOUR_BROADCOM,
+    tables.BROADCOM_BY_THREADS,
     claims.EXPERIMENT,
     loads.SWITCHED,
     readings.LINES,

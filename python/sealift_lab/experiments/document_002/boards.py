@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial, reduce
 from math import factorial, inf
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sealift_lab.model.arm import Cell, Computed, Value, WrongResultError
 from sealift_lab.model.experiment import Axis, Chart, Experiment
@@ -172,7 +172,7 @@ class Board:
         card_us = taken.card_us + bits / taken.rate_mbit_s
         return bits * solve(host_us, card_us, spread(spot.threads, CARDS))
 
-    def simulate(self, spot: Spot, *, cards: int = CARDS, **changes: object) -> "PlayedBoard":
+    def simulate(self, spot: Spot, *, cards: int = CARDS, **changes: Any) -> "PlayedBoard":
         """A load of closed clients, played event by event with the engine's scheduler.
 
         `cards` work each at the board's rate; `changes` are arguments of `_lab.play_board` that
@@ -180,8 +180,9 @@ class Board:
         this board's `line_cards`; another number of them changes that of an interrupt alone.
         """
         taken = self.played
-        named = {
-            name: self.constant(f"board.{name}") for name in ("user_us", "block_us", "look_us")
+        named: dict[str, float] = {
+            name: changes.get(name, self.constant(f"board.{name}"))
+            for name in ("user_us", "block_us", "look_us")
         }
         apart_us = named["user_us"] + named["block_us"] + self.line_cards * named["look_us"]
         arguments: dict[str, object] = {

@@ -97,7 +97,7 @@ LINES = boards.simulated_experiment(
         SMALL_INTERRUPTS: "interrupts/s",
         OF_PRINTED: "of 62,000, %",
     },
-    estimated_s=3.5,
+    estimated_s=5.0,
     legend=read_legend(__package__, "readings"),
 )
 

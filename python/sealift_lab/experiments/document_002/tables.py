@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import ANALYSIS, MBIT_S, SIZE, THREADS, Board, Spot
@@ -20,7 +21,6 @@ class Table:
     Attributes:
         second: Analysed, too.
         otherwise: Simulated, too: the board as another reading of the document has it.
-        more_threads: Rows that the document doesn't print.
     """
 
     id: str
@@ -28,27 +28,26 @@ class Table:
     second: Board
     second_analysis: str
     otherwise: Board | None = None
-    more_threads: tuple[int, ...] = ()
 
-    @property
-    def spots(self) -> Iterator[Spot]:
-        """The cells that are printed, and those with thread counts that are not."""
-        yield from self.board.published
-        sizes = sorted({each.buffer_bytes for each in self.board.published})
-        yield from (Spot(threads, size) for threads in self.more_threads for size in sizes)
+    def experiment(
+        self, name: str, *, estimated_s: float, threads: tuple[int, ...] = ()
+    ) -> Experiment:
+        """The table as an experiment: every cell is analysed and simulated.
 
-    def experiment(self, name: str, *, estimated_s: float) -> Experiment:
-        """The table as an experiment: every cell is analysed and simulated."""
+        With other `threads` it has rows that the document doesn't print, and compares nothing.
+        """
+        sizes = {spot.buffer_bytes: None for spot in self.board.published}
+        more = [Spot(*each) for each in product(threads, sizes)]
         return boards.simulated_experiment(
             **texts(__package__, name),
-            id=self.id,
+            id="002-X5" if threads else self.id,
             axes=(THREADS, SIZE),
             compare=THREADS.name,
             cells=lambda scope: [
-                spot.cell for spot in (self.board.published if scope.quick else self.spots)
+                spot.cell for spot in more or self.board.published if not (threads and scope.quick)
             ],
             arm=self.arm,
-            published=lambda results: [*self.published(results)],
+            published=lambda results: [] if threads else [*self.published(results)],
             charts=CHARTS,
             lines=lambda results: [
                 Line("analysis", MBIT_S, float(each.facts[ANALYSIS]), Origin.PROJECTED, each.cell)
@@ -186,10 +185,10 @@ T1 = Table(
     otherwise=boards.HIFN_ONE_LINE,
 )
 AS_RATED = replace(boards.BROADCOM, is_rated=True, writes=boards.COPIES)
-T2 = Table(
-    *("002-T2", boards.BROADCOM, AS_RATED, "analysis with published constants, Mbit/s"),
-    more_threads=(2, 3, 4),
-)
+T2 = Table("002-T2", boards.BROADCOM, AS_RATED, "analysis with published constants, Mbit/s")
 
 QUAD_HIFN = T1.experiment("cards-quad-hifn", estimated_s=3.5)
 FOUR_BROADCOM = T2.experiment("cards-four-broadcom", estimated_s=1.5)
+BROADCOM_BY_THREADS = T2.experiment(
+    "cards-four-broadcom-by-threads", estimated_s=2.0, threads=(1, 2, 3, 4, 32)
+)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -102,11 +103,12 @@ def test_messages_of_3des_are_encrypted_and_compared_as_far_as_they_are_drawn() 
     whole = HIFN.simulate(Spot(4, 16), batches=200)
     assert (whole.cipher, whole.encrypted) == ("3des-cbc", 200)
     assert 1 <= HIFN.simulate(Spot(4, 16_384), batches=200).encrypted < 50
-    for wrong, right in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"law": "none"}, 'law is "none": give fixed, host or all'),
         ({"memory": "none"}, 'memory is "none": give unlimited, in order or copies first'),
         ({"order": "none"}, 'order is "none": give in turn, completions first or rounds'),
         ({"line_cards": 0}, "line_cards = 0"),
-    ]:
+    ]
+    for wrong, right in refused:
         with pytest.raises(InputError, match=right):
             HIFN.simulate(Spot(1, 16), **wrong)
