@@ -132,18 +132,18 @@ test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building a CUDA without a GPU, for tests"
 	@cargo build --quiet --locked -p fake-cuda
 	@echo "Testing the Python package"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: portable
 portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels here
 	@echo "Testing the crates without the kernels for this processor"
-	@RUSTFLAGS="--cfg sealift_portable" CARGO_TARGET_DIR=$(TARGET)/portable \
+	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_portable \
 		cargo test --tests -p sealift-kernels -p sealift-drivers -p sealift-probes -p sealift
 
 .PHONY: models
 models: | tools ## Try every order of what threads do to leases, key tables, the bell and completions, with loom; seconds, once built
 	@echo "Trying every order of what threads do"
-	@RUSTFLAGS="--cfg sealift_loom" CARGO_TARGET_DIR=$(TARGET)/models \
+	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_loom \
 		cargo test --quiet -p sealift-engine -p sealift-drivers --lib models
 
 # A library that a test opens finds the sanitizer in the executable, which has to show it: -rdynamic. Threads of PoCL's LLVM
@@ -183,7 +183,7 @@ lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@cargo fmt --check --manifest-path $(EXAMPLE)
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@cargo clippy -p sealift-py --quiet -- -D warnings
-	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings
+	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings -A clippy::disallowed_methods
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
@@ -210,7 +210,7 @@ guards: ctgrind weave gpu-budgets ## Check what no test can see: secrets, instru
 ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no branch, no address may depend on them
 	@echo "Following secrets with valgrind's memcheck"
 	@command -v valgrind >/dev/null || { echo "there is no valgrind on PATH (Debian: apt-get install valgrind)" >&2; exit 1; }
-	@RUSTFLAGS="--cfg sealift_ctgrind" CARGO_TARGET_DIR=$(TARGET)/ctgrind \
+	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_ctgrind \
 		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-limit=no --num-callers=8" \
 		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
 
@@ -234,21 +234,16 @@ nvrtc: $(NVRTC) ## Install what compiles the kernels of GPUs, NVRTC among it; ne
 .PHONY: gpu-budgets
 gpu-budgets: $(RUNNING) ## Check the GPUs' kernels: that their PTX is of the sources, and what their machine code takes
 	@echo "Reading the machine code of the kernels of GPUs"
-	@$(BIN)/python tools/gpu_ptx.py
-	@$(BIN)/python tools/gpu_budgets.py
+	@$(BIN)/python tools/gpu_kernels.py
 
 .PHONY: gpu-budgets-accept
 gpu-budgets-accept: $(NVRTC) $(EXTENSIONS) ## Accept the machine code of GPUs that is found now
-	@$(BIN)/python tools/gpu_budgets.py --write
+	@$(BIN)/python tools/gpu_kernels.py accept
 	@$(BIN)/python tools/docs.py
 
 .PHONY: gpu-ptx
 gpu-ptx: $(NVRTC) ## Compile the kernels of GPUs to the PTX that is shipped
-	@$(BIN)/python tools/gpu_ptx.py --write
-
-.PHONY: gpu-limits
-gpu-limits: $(EXTENSIONS) ## Say what GPUs could do at most with the machine code that was accepted
-	@$(BIN)/python tools/gpu_limits.py
+	@$(BIN)/python tools/gpu_kernels.py ptx
 
 .PHONY: instruction-counts
 instruction-counts: | tools ## Accept the instruction counts that are found now

@@ -2,8 +2,9 @@
 
 import argparse
 import json
+import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,48 +13,61 @@ Counts = Mapping[str, Mapping[str, float]]
 """What is counted of each subject (a case, a loop, a kernel), by its unit."""
 
 
+def _text(document: Any) -> str:
+    """A line for each subject; counts stand last."""
+    head = json.dumps({**document, "counts": {}}, indent=1).removesuffix("}\n}")
+    lines = (f"  {json.dumps(name)}: {json.dumps(of)}" for name, of in document["counts"].items())
+    return head + "\n" + ",\n".join(lines) + "\n }\n}\n"
+
+
 @dataclass(frozen=True)
 class Guard:
-    """A file of accepted counts.
+    """A file of accepted counts: a document in JSON that says what it was `made_with`.
 
     Attributes:
         file: From the root of the tree.
         accept: The target of make that writes it.
-        counts: Those in the file's document.
         limits: The least and the most allowed of a unit of which so many were accepted.
-        text: The document as the file has it.
-        made_with: The tools that a document is of.
-        refused: A sentence for each thing that is never accepted.
+        counts: Those in a document.
+        text: A document as the file has it.
     """
 
     file: str
     accept: str
-    counts: Callable[[Any], Counts]
     limits: Callable[[str, float], tuple[float, float]]
-    text: Callable[[Any], str]
-    made_with: Callable[[Any], object] = lambda _: None
-    refused: Callable[[Any], Iterable[str]] = lambda _: ()
+    counts: Callable[[Any], Counts] = lambda document: document["counts"]
+    text: Callable[[Any], str] = _text
+
+    def main(self, doc: str | None, find: Callable[[Path], Any]) -> int:
+        """Compares what is found in a tree, or with --write accepts it; 1 when that is wrong."""
+        parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+        parser.add_argument("--write", action="store_true", help="accept what is found")
+        parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent)
+        asked = parser.parse_args()
+        try:
+            return self.check(asked.root, find(asked.root), write=asked.write)
+        except (OSError, ValueError, LookupError) as error:
+            print(f"{Path(sys.argv[0]).stem}: {error}", file=sys.stderr)
+            return 1
 
     def check(self, root: Path, found: Any, *, write: bool) -> int:
-        """Prints what is not as accepted, or with `write` accepts it; 1 when something is wrong."""
-        counts, wrong = self.counts(found), [*self.refused(found)]
-        if write and not wrong:
+        """Prints what is not as accepted, and 1; or with `write` accepts it."""
+        counts = self.counts(found)
+        if write:
             (root / self.file).write_text(self.text(found), encoding="utf-8")
             print(f"{self.file}: {len(counts)} accepted")
             return 0
-        if not write:
-            accepted = json.loads((root / self.file).read_text(encoding="utf-8"))
-            changes = [*differences(self.counts(accepted), counts, self.limits)]
-            before, now = self.made_with(accepted), self.made_with(found)
-            if changes and before != now:
-                changes.append(f"What was accepted is of {before}; here is {now}.")
-            wrong += changes
-        print(*wrong, sep="\n", end="\n" if wrong else "")
-        if wrong:
-            print(f"If this is meant, `make {self.accept}` writes what was found to {self.file}.")
-        else:
+        accepted = json.loads((root / self.file).read_text(encoding="utf-8"))
+        changes = [*differences(self.counts(accepted), counts, self.limits)]
+        before, now = accepted["made_with"], found["made_with"]
+        if not changes:
             print(f"{len(counts)} counts are as accepted in {self.file}")
-        return int(bool(wrong))
+            return 0
+        if before != now:
+            changes.append(f"What was accepted is of {before}; here is {now}.")
+        print(*changes, sep="\n")
+        print(f"If this is meant, `make {self.accept}` writes what was found to {self.file}.")
+        return 1
 
 
 def differences(
@@ -73,17 +87,19 @@ def differences(
                     yield f"{subject}: {now:,.6g} {unit} found, {before:,.6g} accepted, {allowed}."
 
 
-def arguments(doc: str | None, *positional: str) -> argparse.Namespace:
-    """`write`, `root` and these optional files, from the command line."""
-    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help="accept what is found")
-    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
-    for name in positional:
-        parser.add_argument(name, type=Path, nargs="?")
-    return parser.parse_args()
+def program(root: Path, crate: str, bench: str) -> Path:
+    """The program of a benchmark, built with the release profile if it isn't yet."""
+    command = ["cargo", "bench", "--quiet", "--no-run", "--message-format=json-render-diagnostics"]
+    for line in output([*command, "-p", crate, "--bench", bench], root).splitlines():
+        message = json.loads(line)
+        if message.get("target", {}).get("name") == bench and message.get("executable"):
+            return Path(message["executable"])
+    raise ValueError(f"cargo built no program for the benchmark {bench} of {crate}")
 
 
-def fail(error: Exception) -> int:
-    """Prints why a tool could not do its work; 1."""
-    print(f"{Path(sys.argv[0]).stem}: {error}", file=sys.stderr)
-    return 1
+def output(command: list[str], folder: Path | None = None) -> str:
+    """What a command prints."""
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise ValueError(f"{command[0]} ended with {done.returncode}; see above")
+    return done.stdout

@@ -1,4 +1,4 @@
-"""Writes the generated parts of README.md and docs/*.md, and the pictures beside them.
+"""Writes the generated parts of README.md and docs/*.md, and the picture beside them.
 
 Usage: python tools/docs.py [--check] [--root FOLDER]
 
@@ -22,11 +22,15 @@ from sealift_lab.model.arm import Cell, Value
 
 def main() -> int:
     """Writes, or with --check compares; 1 when something is not as it should be."""
-    arguments = _arguments()
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when stale")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
+    arguments = parser.parse_args()
     root: Path = arguments.root.resolve()
     try:
         right = generated(root)
-    except (OSError, ValueError) as error:
+    except (OSError, LookupError, ValueError) as error:
         print(f"docs: {error}", file=sys.stderr)
         return 1
     stale = [path for path, text in right.items() if _read(path) != text]
@@ -41,21 +45,17 @@ def main() -> int:
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """What pages and pictures must be."""
+    """What pages and the picture must be."""
     texts = {root / page: _filled(root, page) for page in BLOCKS if (root / page).exists()}
-    for name, (source, draw) in PICTURES.items():
-        if sources := newest(root, source):
-            texts[root / "docs" / name] = draw(sources[-1].path)
+    if sources := newest(root, LAB):
+        texts[root / PICTURE] = runs.speed_picture(sources[-1].path)
     return texts
 
 
 def newest(root: Path, name: str, page: str = "README.md") -> list[Source]:
-    """The newest file or run folder of a name on each machine, the newest of all last.
+    """The newest results/<date>/<machine>/<name> of each machine, the newest of all last.
 
-    Args:
-        root: The tree.
-        name: Below results/<date>/<machine>/.
-        page: Where links begin.
+    Links begin at the page.
     """
     found = sorted(root.glob(f"results/*/*/{name}"))
     paths = sorted({path.parent.name: path for path in found}.values())
@@ -64,11 +64,18 @@ def newest(root: Path, name: str, page: str = "README.md") -> list[Source]:
 
 
 def _filled(root: Path, page: str) -> str:
+    """A page with its blocks; what several say of their run, its last paragraph, stands once."""
+    told = set[str]()
+
     def block(match: re.Match[str]) -> str:
         name, make = blocks[match[1]]
         sources = newest(root, name, page) if name else []
         none = f"Nothing measured yet: there is no `results/*/*/{name}`."
         body = make(sources) if sources or not name else none
+        *parts, origin = body.split("\n\n")
+        if parts and origin in told:
+            body = "\n\n".join([*parts, "Of the same run."])
+        told.add(origin)
         return f"<!-- generated: {match[1]} -->\n\n{body}\n\n<!-- end -->"
 
     text, blocks = (root / page).read_text(encoding="utf-8"), BLOCKS[page]
@@ -85,14 +92,6 @@ def _read(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
 
 
-def _arguments() -> argparse.Namespace:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when stale")
-    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
-    return parser.parse_args()
-
-
 def _board(experiment: str) -> tuple[str, Block]:
     figures = ("published, Mbit/s", "analysis, Mbit/s", "simulation, Mbit/s")
     cells = grid(experiment, "buffer_bytes", [Column(figures)], "threads")
@@ -104,14 +103,12 @@ def _conditions(experiment: str, *columns: Cell, **where: Value) -> tuple[str, B
     return run_block("lab-001", grid(experiment, "condition", shown, "", **where))
 
 
+def _gpu(name: str, down: str, figure: str, across: str, **where: Value) -> tuple[str, Block]:
+    return run_block("gpu", grid(name, down, figure, across, **where))
+
+
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
-POOLS = "pool-scale.csv"
-PICTURES = {
-    "speed-by-size.svg": ("lab", runs.speed_picture),
-    "pool-throughput.svg": (POOLS, files.pool_picture("batches_per_s")),
-    "pool-utilisation.svg": (POOLS, files.pool_picture("utilisation_mean")),
-    "pool-cost.svg": (POOLS, files.pool_picture("engine_ns_per_batch")),
-}
+LAB, PICTURE = "lab", "docs/speed-by-size.svg"
 TABLES = ("dpu-encryption", "dpu-encryption-without-dma")
 A_BLOCK = [
     Column((f"instructions a block, {each}",), title=each)
@@ -119,31 +116,40 @@ A_BLOCK = [
 ]
 PARTS = ("bytes taken out", "loads", "sums", "shifts and masks", "stores", "others")
 IN_MRAM, FROM_HOST = (
-    Column((f"{each}, with the hazard", each), title=each, joint=" to ")
+    Column((f"{each}, with the hazard", each), title=each)
     for each in ("data in MRAM, GB/s", "data in host memory, GB/s, by the SDK")
 )
 READ, WRITE = "file-reading-by-condition", "file-writing-by-condition"
-ALONE: Cell = {"condition": "none"}
-BESIDE: Cell = {"condition": "one idle thread"}
-THERE: Cell = {"pattern": "ping-pong"}
-STREAM: Cell = {"pattern": "stream"}
-OURS: Cell = {"function": "ours"}
+READERS = [
+    Column(("µs",), {"condition": "none"}, "nothing held"),
+    Column(("times as long",), {"condition": "one idle thread"}, "beside an idle thread"),
+]
+BY_DEVICE = [
+    Column(("MB/s",), {"device": "library"}),
+    Column(("MB/s",), {"device": "cpu"}),
+    Column(("times as fast",), {"device": "cpu"}),
+]
+COPIES = "lab-004-copies"
+BY_FUNCTION = [Column(("GB/s",), {"function": e}) for e in ("glibc", "non-temporal", "ours")]
+THERE, STREAM = ({"pattern": each} for each in ("ping-pong", "stream"))
+EXCHANGE = [Column(("µs",), THERE), Column(("GB/s",), STREAM), Column(("times as fast",), STREAM)]
 BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "README.md": {
         "loop": ("python-loop", peers.loop_sentence),
-        "picture": ("lab", peers.speed_picture_line("docs/")),
+        "picture": (LAB, peers.speed_picture_line("docs/")),
         "speed": ("peers", peers.speed),
         "gpu": ("gpu", peers.gpu_sentence),
         "advise": ("advise.txt", files.console),
     },
     "docs/performance.md": {
         "peers": ("peers", peers.peers),
-        "picture": ("lab", peers.speed_picture_line("")),
+        "picture": (LAB, peers.speed_picture_line("")),
         "table": run_block(
-            "lab",
-            runs.rows_of(runs.BY_SIZE, keys="sessions:1024", threads=1),
+            LAB, grid(runs.BY_SIZE, "size_bytes", BY_DEVICE, keys="sessions:1024", threads=1)
         ),
-        "loop-against-batch": run_block("python-loop", runs.rows_of("python-loop")),
+        "loop-against-batch": run_block(
+            "python-loop", grid("python-loop", "caller", ["MB/s", "times as fast"])
+        ),
     },
     "docs/statistics.md": {
         "drawn": ("certify.json", files.error_rates),
@@ -155,7 +161,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "cores": ("cores.csv", files.cores),
         "framework": ("scheduler.csv", files.framework),
         "two-devices": ("scheduler.csv", files.two_devices),
-        "scale": (POOLS, files.scale),
+        "scale": ("pool-scale.csv", files.scale),
     },
     "docs/document-000.md": {
         "difference": run_block("lab-000", *(grid(each, "operation", A_BLOCK) for each in TABLES)),
@@ -175,25 +181,9 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
             READ, {"reader": "getc"}, {"reader": "read+memchr"}, cache="warm", threads=1
         ),
         "recommendation": run_block("lab-001", runs.published_figures("recommendation")),
-        "readers": run_block(
-            "lab-001",
-            grid(
-                READ,
-                "reader",
-                [
-                    Column(("µs",), ALONE, "nothing held"),
-                    Column(("times as long",), BESIDE, "beside an idle thread"),
-                ],
-                cache="warm",
-                threads=1,
-            ),
-        ),
+        "readers": run_block("lab-001", grid(READ, "reader", READERS, cache="warm", threads=1)),
         "writing": _conditions(
-            WRITE,
-            {"writer": "putc", "block_bytes": 1},
-            {"writer": "write", "block_bytes": 4_096},
-            {"writer": "fwrite", "block_bytes": 4_096},
-            fsync="no",
+            WRITE, {"writer": "putc"}, {"writer": "write", "block_bytes": 4_096}, fsync="no"
         ),
     },
     "docs/document-002.md": {
@@ -206,52 +196,36 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     },
     "docs/document-003-gpu.md": {
         "projected-blocks": ("", files.gpu_limits),
-        "blocks": run_block("gpu", grid("gpu-blocks", "thread_blocks", "MB/s", "code mode data")),
-        "projected-beside": ("", runs.projected_times("gpu-beside-cpu", "batch")),
-        "beside": run_block(
-            "gpu", grid("gpu-beside-cpu", "batch", "µs", "device", data="host to host")
-        ),
-        "messages": run_block(
-            "gpu", grid("gpu-messages", "work message_bytes", "GB/s", "key_bits s_box")
-        ),
-        "host": run_block("gpu", grid("gpu-host-to-host", "message_bytes keys", "GB/s", "cores")),
+        "blocks": _gpu("gpu-blocks", "thread_blocks", "MB/s", "code mode data"),
+        "projected-beside": ("", files.gpu_times),
+        "beside": _gpu("gpu-beside-cpu", "batch", "µs", "device", data="host to host"),
+        "messages": _gpu("gpu-messages", "work message_bytes", "GB/s", "key_bits s_box"),
+        "host": _gpu("gpu-host-to-host", "message_bytes keys", "GB/s", "cores"),
     },
     "docs/document-004.md": {
         "offsets": run_block(
-            "lab-004-copies",
-            grid("copy-offsets", "offset", "times as fast", "size_bytes", **OURS),
-            runs.worst_offset,
+            COPIES, grid("copy-offsets", "offset", "times as fast", "size_bytes", function="ours")
         ),
         "published-way": run_block(
-            "lab-004-copies", grid("copy-example", "size_bytes", "GB/s", "way", function="glibc")
+            COPIES, grid("copy-example", "size_bytes", "GB/s", "way", function="glibc")
         ),
         "copies": run_block(
-            "lab-004-copies",
+            COPIES,
             grid(
                 "copy-by-length",
                 "size_bytes state",
-                [Column(("GB/s",), {"function": e}) for e in ("glibc", "non-temporal", "ours")],
+                BY_FUNCTION,
                 way="calibrated",
                 memory="heap",
                 threads=1,
             ),
         ),
         "ceiling": run_block(
-            "lab-004-copies", grid("memory-ceiling", "kernel", "GB/s", "threads", size_bytes=2**24)
+            COPIES, grid("memory-ceiling", "kernel", "GB/s", "threads", size_bytes=2**24)
         ),
         "frames": run_block(
             "lab-004-frames",
-            grid(
-                "frames-between-processes",
-                "way",
-                [
-                    Column(("µs",), THERE),
-                    Column(("GB/s",), STREAM),
-                    Column(("times as fast",), STREAM),
-                ],
-                frame_bytes=65_536,
-                batch=1,
-            ),
+            grid("frames-between-processes", "way", EXCHANGE, frame_bytes=65_536, batch=1),
             files.wrong_frames,
         ),
     },

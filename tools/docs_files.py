@@ -3,28 +3,24 @@
 import csv
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from docs_runs import Block, Column, Findings, Source, grid_table, text_table
+from docs_runs import Findings, Source, pivot, text_table
 from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
     GPUS,
     Grid,
+    message_ns,
     ours,
     replicated,
 )
-from sealift_lab.model.arm import Cell
-from sealift_lab.model.experiment import Axis, Chart
-from sealift_lab.model.results import ArmReport, Estimate, Origin, Results
-from sealift_lab.model.run import PlannedExperiment
+from sealift_lab.model.results import Estimate
 from sealift_lab.model.units import format_bytes, format_estimate, format_number, format_percent
-from sealift_lab.show.charts import picture
 
 Line = Mapping[str, str]
 """A line of a CSV file, by column."""
-Show = Callable[[Line], str]
 
 
 def console(sources: Sequence[Source]) -> str:
@@ -34,38 +30,31 @@ def console(sources: Sequence[Source]) -> str:
 
 def error_rates(sources: Sequence[Source]) -> str:
     """How often verdicts are wrong where the truth is known, as `sealift lab certify` says."""
-    document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
+    rates = json.loads(sources[-1].path.read_text(encoding="utf-8"))["rates"]
     rows = [
         [
             each["what"],
             *("" if each[name] is None else format_percent(each[name]) for name in RATES),
             f"{each['blocks']:.0f}",
         ]
-        for each in document["rates"]
+        for each in rates
     ]
-    head = ["how", *RATES.values(), "blocks"]
-    many = max(each["comparisons"] for each in document["rates"])
-    return f"{text_table(head, rows)}\n\n{many} comparisons of each; {sources[-1].origin}."
+    many = max(each["comparisons"] for each in rates)
+    table = text_table(["how", *RATES.values(), "blocks"], rows)
+    return f"{table}\n\n{many} comparisons of each; {sources[-1].origin}."
 
 
 def dudect(sources: Sequence[Source]) -> str:
-    """Welch's t of each comparison on each path; bold where it is on the wrong side."""
+    """Welch's t of each comparison on each path."""
     document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
-    bound, every = document["threshold"], document["rows"]
-    texts: dict[str, dict[str, str]] = {}
-    for row in every:
-        found = [abs(one["t"]) for one in row["found"]]
-        is_planted = row["kind"] == "planted"
-        shown = ", then ".join(f"{t:,.1f}" for t in found)
-        of = texts.setdefault(row["what"], {"": f"{'over' if is_planted else 'under'} {bound}"})
-        of[row["path"]] = shown if (min(found) >= bound) == is_planted else f"**{shown}**"
-    paths = dict.fromkeys(row["path"] for row in every)
-    rows = [[what, of[""], *(of[path] for path in paths)] for what, of in texts.items()]
-    samples = [one["samples"] for row in every for one in row["found"]]
+    cells = {
+        (row["what"], row["path"]): ", then ".join(f"{abs(one['t']):,.1f}" for one in row["found"])
+        for row in document["rows"]
+    }
+    samples = [one["samples"] for row in document["rows"] for one in row["found"]]
     return (
-        f"{text_table(['compared', 'should be', *paths], rows, texts=2)}\n\n"
-        f"{document['seconds']:g} s and {min(samples):,} to {max(samples):,} batches a figure; "
-        f"measured {sources[-1].origin}."
+        f"{pivot('compared', cells)}\n\n{document['seconds']:g} s and {min(samples):,} to "
+        f"{max(samples):,} batches a figure; measured {sources[-1].origin}."
     )
 
 
@@ -73,8 +62,10 @@ def wrong_frames(found: Findings) -> str:
     """How many frames arrived wrong where very many were exchanged."""
     file = found.run.path.parent / "frames.json"
     ways = json.loads(file.read_text(encoding="utf-8"))["ways"]
-    texts = (f"{each['wrong']:,} of {each['frames_checked']:,} ({each['way']})" for each in ways)
-    return f"With every byte of every frame compared (`make bench-frames`): {', '.join(texts)}."
+    wrong, checked = (sum(each[name] for each in ways) for name in ("wrong", "frames_checked"))
+    return (
+        f"Of {checked:,} frames compared byte by byte (`make bench-frames`), {wrong:,} were wrong."
+    )
 
 
 def gpu_limits(_: Sequence[Source]) -> str:
@@ -88,90 +79,81 @@ def gpu_limits(_: Sequence[Source]) -> str:
     return text_table(LIMITS, rows)
 
 
-def sheet(columns: Mapping[str, Show], where: Callable[[Line], bool], *, texts: int) -> Block:
-    """Some lines of a CSV file with where they are from."""
+def gpu_times(_: Sequence[Source]) -> str:
+    """What a message takes GPUs at least, from the host's memory and back: projected."""
+    rows = [
+        [f"{batch:,}", *(format_number(message_ns(gpu, batch) / 1e3) for gpu in GPUS)]
+        for batch in (1, 256, 1_024, 4_096)
+    ]
+    return text_table(["messages at once, projected", *(f"{gpu.name}, µs" for gpu in GPUS)], rows)
 
-    def block(sources: Sequence[Source]) -> str:
-        lines = filter(where, _lines(sources[-1].path))
-        return _with_origin(sources[-1], _sheet(lines, columns, texts=texts))
 
-    return block
+def framework(sources: Sequence[Source]) -> str:
+    """What the engine takes for a batch, on a device that does nothing."""
+    lines = [line for line in _lines(sources[-1].path) if line["what"] == FRAMEWORK]
+    by_messages = [(int(line["messages"]), _estimate(line)) for line in lines]
+    rows = [[f"{n:,}", format_estimate(e), format_number(e.value / n)] for n, e in by_messages]
+    head = ["messages in a batch", "ns a batch", "ns a message"]
+    return _with_origin(sources[-1], text_table(head, rows, texts=0))
+
+
+def two_devices(sources: Sequence[Source]) -> str:
+    """What two devices do beside the sum of both alone."""
+    rows = [
+        [line["what"], _batch(line), line["queued"], format_estimate(_estimate(line))]
+        for line in _lines(sources[-1].path)
+        if line["what"] != FRAMEWORK
+    ]
+    head = ["devices", "batch", "queued", "of the sum of both alone"]
+    return _with_origin(sources[-1], text_table(head, rows, texts=2))
 
 
 def scale(sources: Sequence[Source]) -> str:
-    """Throughput and cost of simulated pools by their size, and the pictures of them."""
-    pools = _pools(sources[-1].path, POOL_SIZES)
-    columns = (Column((name,), title=title) for name, title in POOL_COLUMNS.items())
-    grids = (grid_table(*pools, "policy", [each], "devices") for each in columns)
-    pictures = (f"![{title}]({file}.svg)\n\n*{title}.*" for file, title in POOL_PICTURES.items())
-    return "\n\n".join(
-        [
-            *grids,
-            *pictures,
-            f"Throughput and utilisation simulated, nanoseconds measured {sources[-1].origin}.",
-        ]
+    """The share of their speed that simulated pools reach, and the cost of a batch, by size."""
+    cells = {}
+    for line in _lines(sources[-1].path):
+        devices, ns = int(line["devices"]), format_number(float(line["engine_ns_per_batch"]))
+        if devices in POOL_SIZES:
+            share = format_number(float(line["throughput_share"]))
+            cells[line["policy"], f"{devices:,} devices"] = f"{share}, {ns} ns"
+    return (
+        f"{pivot('policy', cells)}\n\n"
+        f"Shares of all speed are simulated, nanoseconds a batch measured {sources[-1].origin}."
     )
 
 
-def pool_picture(figure: str) -> Callable[[Path], str]:
-    """A picture of a figure of simulated pools by their number of devices."""
-
-    def draw(path: Path) -> str:
-        chart = Chart("devices", "policy", figure, "Simulated pools", log_x=True, log_y=True)
-        return picture(*_pools(path), chart)
-
-    return draw
-
-
 def regret(sources: Sequence[Source]) -> str:
-    """What the free choice costs few and many calling threads, and the worst cells of each."""
+    """What the free choice costs few and many calling threads, and the worst cells."""
     lines = sorted(_lines(sources[-1].path), key=_beyond_noise, reverse=True)
     groups = {
         name: [line for line in lines if (int(line["threads"]) >= CROWD) == is_crowd]
         for name, is_crowd in (("fewer than 8", False), ("8 and more", True))
     }
-    head = ["calling threads", "cells", "median regret", "within 2 %", "worst, beyond its noise"]
-    head += ["99th percentile of a call, times the best device's", "median over one device alone"]
     rows = [[name, *_regrets(group)] for name, group in groups.items() if group]
-    worst = [line for group in groups.values() for line in group[:WORST]]
-    return _with_origin(sources[-1], text_table(head, rows), _sheet(worst, WORST_SHEET))
+    worst = [
+        [_work(line), f"{format_estimate(_estimate(line, 'regret', 100))} %", line["used"]]
+        for line in lines[:WORST]
+    ]
+    tables = (text_table(REGRETS, rows), text_table(["worst cells", "regret", "used"], worst))
+    return _with_origin(sources[-1], *tables)
 
 
 def cores(sources: Sequence[Source]) -> str:
     """What every core gains by size, and what callers and devices cost each other: two machines."""
-    return "\n\n".join(map(_cores, sources[-2:]))
-
-
-def _cores(source: Source) -> str:
-    lines = _lines(source.path)
-    gains = [line for line in lines if line["what"] in (EVERY_CORE, COPY)]
-    by_place = {(_batch_bytes(line), line["memory"], _form(line)): line for line in gains}
-    shown = dict.fromkeys(place[:2] for place in by_place if place[0] in BATCH_BYTES)
-    places = sorted(shown, key=lambda place: place[0])
-    rows = [
-        [format_bytes(size), memory, *(_gain(by_place.get((size, memory, each))) for each in FORMS)]
-        for size, memory in places
-    ]
-    table = text_table(["batch", "results", *FORMS.values()], rows, texts=2)
-    others = [line for line in lines if line not in gains]
-    return _with_origin(source, table, _sheet(others, OTHERS_SHEET, texts=2))
-
-
-def _pools(path: Path, sizes: Sequence[int] = ()) -> tuple[PlannedExperiment, Results]:
-    """Simulated pools, of all or of these sizes, as an experiment whose facts are computed."""
-    reports = []
-    for line in _lines(path):
-        cell: Cell = {"policy": line["policy"], "devices": int(line["devices"])}
-        if not sizes or cell["devices"] in sizes:
-            facts = {name: float(text) for name, text in line.items() if name not in cell}
-            reports.append(ArmReport(POOLS, cell, facts))
-    axes = (Axis("policy", "policy"), Axis("devices", "devices in the pool"))
-    cells = [[report.cell] for report in reports]
-    origin, figures = Origin.SIMULATED, POOL_FIGURES
-    planned = PlannedExperiment(
-        POOLS, "policy", cells, 1, axes=axes, columns=figures, origin=origin
-    )
-    return planned, Results((), reports)
+    gains, others = dict[tuple[str, str], str](), dict[tuple[str, str], str]()
+    for source in sources[-2:]:
+        lines = _lines(source.path)
+        for line in sorted(lines, key=_batch_bytes):
+            size_bytes, form = _batch_bytes(line), _form(line)
+            if form and line["what"] == EVERY_CORE and size_bytes in BATCH_BYTES:
+                place = f"{format_bytes(size_bytes)}, {line['memory']}"
+                gains[place, f"{form}, {source.machine}"] = format_estimate(_estimate(line))
+        for line in lines:
+            if line["what"] not in (EVERY_CORE, COPY):
+                others[_other(line), source.machine] = format_estimate(_estimate(line))
+    origins = ", ".join(source.origin for source in sources[-2:])
+    tables = (pivot("batch, results", gains), pivot("times as fast", others))
+    return "\n\n".join([*tables, f"Measured {origins}."])
 
 
 def _regrets(lines: Sequence[Line]) -> list[str]:
@@ -181,7 +163,7 @@ def _regrets(lines: Sequence[Line]) -> list[str]:
         str(len(lines)),
         format_percent(median(regrets)),
         f"{100 * sum(each <= WITHIN for each in regrets) / len(lines):.0f} %",
-        format_percent(_beyond_noise(lines[0])),
+        format_percent(max(map(_beyond_noise, lines))),
         format_number(median(p99)) if p99 else "",
         format_percent(median(float(line["over_alone"]) for line in lines)),
     ]
@@ -192,31 +174,27 @@ def _beyond_noise(line: Line) -> float:
 
 
 def _work(line: Line) -> str:
-    about, keys = "" if line["lengths"] == "alike" else "about ", line["keys"]
-    threads = int(line["threads"])
-    parts = [
-        f"{line['op']} {int(line['messages']):,} x {about}{int(line['text_bytes']):,} B",
-        f"{int(keys):,} key{'s' * (keys != '1')}" if keys.isdigit() else f"{keys} keys",
-        line["form"],
-        f"{line['memory']} memory",
-        f"{threads} thread{'s' * (threads > 1)}{PACES[line['pace']]}",
-        f"costs {line['costs']}",
-    ]
-    return ", ".join(parts)
+    parts = [line["op"], _batch(line), f"{line['lengths']} lengths", f"keys: {line['keys']}"]
+    parts += [line["form"], f"{line['memory']} memory", f"threads: {line['threads']}"]
+    return ", ".join([*parts, line["pace"], f"costs {line['costs']}"])
 
 
-def _gain(line: Line | None) -> str:
-    return format_estimate(_estimate(line)) if line else ""
+def _other(line: Line) -> str:
+    unit = "" if line["unit"] == "times as fast" else f", {line['unit']}"
+    return f"{line['what']}, {_batch(line)}, keys: {int(line['keys']):,}{unit}"
+
+
+def _batch(line: Line) -> str:
+    each_bytes = line.get("text_bytes") or line["message_bytes"]
+    return f"{int(line['messages']):,} x {int(each_bytes):,} B"
 
 
 def _form(line: Line) -> str:
-    if line["what"] == COPY:
-        return COPY
-    return line["text_bytes"] if line["text_bytes"] in FORMS else ONE_MESSAGE
+    return "one message" if line["messages"] == "1" else FORMS.get(line["text_bytes"], "")
 
 
 def _batch_bytes(line: Line) -> int:
-    """The power of two that a batch comes nearest to: 738 messages of 1,420 bytes are 1 MiB."""
+    """The power of two that a batch comes nearest to."""
     return 1 << round(math.log2(int(line["messages"]) * int(line["text_bytes"])))
 
 
@@ -231,12 +209,6 @@ def _lines(path: Path) -> list[Line]:
         return list(csv.DictReader(file))
 
 
-def _sheet(lines: Iterable[Line], columns: Mapping[str, Show], *, texts: int = 1) -> str:
-    return text_table(
-        [*columns], ([show(line) for show in columns.values()] for line in lines), texts
-    )
-
-
 def _with_origin(source: Source, *tables: str) -> str:
     return "\n\n".join([*tables, f"Measured {source.origin}."])
 
@@ -248,41 +220,19 @@ RATES = {
     "found": "5 % slower, found",
     "missed": "5 % slower, called the same",
 }
-FRAMEWORK, EVERY_CORE = "framework price", "every core"
-COPY, ONE_MESSAGE = "a plain copy", "one message"
-FRAMEWORK_SHEET: Mapping[str, Show] = {
-    "messages in a batch": lambda line: f"{int(line['messages']):,}",
-    "ns a batch": lambda line: format_estimate(_estimate(line)),
-    "ns a message": lambda line: format_number(float(line["median"]) / int(line["messages"])),
-}
-DEVICES_SHEET: Mapping[str, Show] = {
-    "devices": lambda line: line["what"],
-    "batch": lambda line: f"{int(line['messages']):,} x {int(line['message_bytes']):,} B",
-    "queued": lambda line: line["queued"],
-    "of the sum of both alone": lambda line: format_estimate(_estimate(line)),
-}
-framework = sheet(FRAMEWORK_SHEET, lambda line: line["what"] == FRAMEWORK, texts=0)
-two_devices = sheet(DEVICES_SHEET, lambda line: line["what"] != FRAMEWORK, texts=2)
-WORST_SHEET: Mapping[str, Show] = {
-    "worst cells": _work,
-    "regret, %": lambda line: format_estimate(_estimate(line, "regret", 100)),
-    "noise": lambda line: format_percent(float(line["noise"])),
-    "share of batches": lambda line: line["used"],
-}
-OTHERS_SHEET: Mapping[str, Show] = {
-    "what": lambda line: line["what"],
-    "batch": lambda line: f"{int(line['messages']):,} x {int(line['text_bytes']):,} B",
-    "keys": lambda line: f"{int(line['keys']):,}",
-    "found": lambda line: f"{format_estimate(_estimate(line))} {line['unit']}",
-}
-BATCH_BYTES = {1 << at for at in (16, 18, 20, 21, 24, 28)}
-FORMS = {
-    "128": "messages of 128 B",
-    "1420": "of 1,420 B",
-    "16384": "of 16 KiB",
-    ONE_MESSAGE: ONE_MESSAGE,
-    COPY: COPY,
-}
+FRAMEWORK, EVERY_CORE, COPY = "framework price", "every core", "a plain copy"
+REGRETS = (
+    "calling threads",
+    "cells",
+    "median regret",
+    "within 2 %",
+    "worst, beyond its noise",
+    "99th percentile of a call, times the best device's",
+    "median over one device alone",
+)
+CROWD, WORST, WITHIN = 8, 3, 0.02
+BATCH_BYTES = {1 << at for at in (16, 18, 20, 24, 28)}
+FORMS = {"128": "128 B", "1420": "1,420 B", "16384": "16 KiB"}
 LIMITS = (
     "projected, at most",
     "multiprocessors",
@@ -291,25 +241,4 @@ LIMITS = (
     "a block for each multiprocessor, MB/s",
     "Sealift's kernel, as many blocks, MB/s",
 )
-POOLS = "pool-scale"
 POOL_SIZES = (10, 100, 1_000, 10_000)
-POOL_COLUMNS = {
-    "throughput_share": "share of all speed",
-    "engine_ns_per_batch": "ns a batch",
-}
-POOL_FIGURES = {
-    "batches_per_s": "batches/s",
-    "utilisation_mean": "share of the time that devices work",
-    "engine_ns_per_batch": "ns of the engine for a batch",
-}
-POOL_PICTURES = {
-    "pool-throughput": "Batches a second by devices in the pool",
-    "pool-utilisation": "Share of the time that devices work, by devices in the pool",
-    "pool-cost": "Nanoseconds of the engine for a batch, by devices in the pool",
-}
-CROWD, WORST, WITHIN = 8, 3, 0.02
-PACES = {
-    "steady": "",
-    "touching": ", writing to 2 MiB between batches",
-    "sleeping": ", sleeping 200 us between batches",
-}

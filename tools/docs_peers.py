@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
-from docs_runs import Findings, Source, caption, load, text_table
+from docs_runs import Findings, Source, caption, load, pivot, text_table
 from sealift_lab.claim.answer import machine_text
 from sealift_lab.claim.words import estimate_text, name_of
 from sealift_lab.judge.rows import times
@@ -19,28 +19,38 @@ Contest = tuple[Mapping[str, Row], Row]
 def speed(sources: Sequence[Source]) -> str:
     """By message size and keys how many times as fast as the fastest library."""
     found = load(sources[-1].path)
-    cells = {(_message(best.work), best.work["keys"]): best for _, best in contests(found)}
-    by_place = {place: best for place, best in cells.items() if place[0] in SHOWN}
     names, libraries = found.plans[PEERS].names, found.results[PEERS].rows
-    keys = dict.fromkeys(each for _, each in by_place)
-    rows = [
-        [work, *(_standing(by_place.get((work, each)), names) for each in keys)]
-        for work in dict.fromkeys(work for work, _ in by_place)
-    ]
+    cells = {
+        (_message(best.work), name_of(best.work["keys"], names)): _standing(best, names)
+        for _, best in contests(found)
+        if _message(best.work) in SHOWN
+    }
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
         f"Speed of `Engine::run`, batches but for the last row, over that of the fastest of {many} "
         "other libraries, one core, AES-128. **Bold**: that library is faster, by this; ≈: no "
-        "difference shown; blank: not measured.\n\n"
-        f"{text_table(['message', *(name_of(each, names) for each in keys)], rows)}\n\n"
+        f"difference shown; blank: not measured.\n\n{pivot('message', cells)}\n\n"
         f"{_short_conditions(found)}; [all cases and machines](docs/performance.md)."
     )
 
 
 def peers(sources: Sequence[Source]) -> str:
     """Every case of the newest run and its libraries; of other machines' runs who is ahead."""
-    others = (f"{_ahead(load(each.path))} [All rows]({each.link})." for each in sources[:-1])
-    return "\n\n".join([_peers(sources[-1]), *others])
+    found = load(sources[-1].path)
+    libraries = [
+        [each.detail or f"no {each.spec}: {each.reason}", each.summary.removeprefix("released ")]
+        for each in found.run.machine.devices
+    ]
+    parts = [
+        _ahead(found),
+        text_table(["library", "released"], libraries, texts=2),
+        text_table(CASES, [_case(found, each) for each in contests(found)]),
+        caption(found, sources[-1].link),
+    ]
+    if note := next(map(caveat, found.results[PEERS].rows), ""):
+        parts.append(f"Each ratio is {note}.")
+    parts += [f"{_ahead(load(each.path))} [All rows]({each.link})." for each in sources[:-1]]
+    return "\n\n".join(parts)
 
 
 def contests(found: Findings) -> list[Contest]:
@@ -57,10 +67,7 @@ def contests(found: Findings) -> list[Contest]:
 def loop_sentence(sources: Sequence[Source]) -> str:
     """The gain of a batch over a loop in Python, as judged."""
     found = load(sources[-1].path)
-    every = found.results[LOOP].rows
-    rows = {str(row.subject): row for row in every if row.verdict and row.reference == PYCA_LOOP}
-    if missing := [name for name in BATCHES if name not in rows]:
-        raise ValueError(f"{sources[-1].path} lacks {' and '.join(missing)} beside {PYCA_LOOP}")
+    rows = {str(row.subject): row for row in found.results[LOOP].rows if row.reference == PYCA_LOOP}
     if slow := [name for name in BATCHES if rows[name].verdict is not Verdict.FASTER]:
         raise ValueError(f"{slow[0]} was not shown to be faster than {PYCA_LOOP}")
     lists, columns = (estimate_text(rows[name].ratio) for name in BATCHES)
@@ -105,26 +112,6 @@ def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
     return block
 
 
-def _peers(source: Source) -> str:
-    found = load(source.path)
-    libraries = [
-        [each.spec, each.detail or f"absent: {each.reason}", each.summary]
-        for each in found.run.machine.devices
-    ]
-    head = ["work", "`Engine::run`, GB/s", "kernels, GB/s", "kernels, % of peak"]
-    head += ["best other library, GB/s", "`Engine::run`, times as fast"]
-    rows = [_case(found, each) for each in contests(found)]
-    parts = [
-        _ahead(found),
-        text_table(["library", "version", "released"], libraries, texts=3),
-        text_table(head, rows),
-        caption(found, source.link),
-    ]
-    if note := next(map(caveat, found.results[PEERS].rows), ""):
-        parts.append(f"Each ratio is {note}.")
-    return "\n\n".join(parts)
-
-
 def _ahead(found: Findings) -> str:
     verdicts = [best.verdict for _, best in contests(found)]
     even = len(verdicts) - verdicts.count(Verdict.FASTER) - verdicts.count(Verdict.SLOWER)
@@ -143,20 +130,20 @@ def _case(found: Findings, contest: Contest) -> list[str]:
     standing = format_estimate(best.ratio.inverse())
     if best.verdict is not Verdict.SLOWER:
         standing = f"**{standing}**" if best.verdict is Verdict.FASTER else f"{standing}\u202f≈"
+    library = name_of(best.subject, found.plans[PEERS].names).partition(" ")[0]
     return [
-        str(best.work["work"]),
+        str(best.work["work"]).replace(", AES-128", ""),
         _gb_per_s(arms[ENGINE]),
         _gb_per_s(kernels),
         f"{100 * share:.0f} %" if share else "",
-        f"{_gb_per_s(best)} ({name_of(best.subject, found.plans[PEERS].names)})",
+        f"{_gb_per_s(best)} ({library})",
         standing,
     ]
 
 
-def _standing(best: Row | None, names: Mapping[str, str]) -> str:
+def _standing(best: Row, names: Mapping[str, str]) -> str:
     """How many times as fast as the fastest library the engine is, and whether that was shown."""
-    if best is None or best.ratio is None:
-        return ""
+    assert best.ratio, "the engine is the reference"
     if best.verdict is Verdict.FASTER:
         name = name_of(best.subject, names).partition(" ")[0]
         return f"**{name} {format_number(best.ratio.value)}**"
@@ -184,5 +171,13 @@ PEERS, BESIDE, HOST = "peers", "gpu-beside-cpu", "host to host"
 ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
 SEALED = "sealed"
 SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")
+CASES = (
+    "work, AES-128 unless named",
+    "`Engine::run`, GB/s",
+    "kernels, GB/s",
+    "kernels, % of peak",
+    "best other library, GB/s",
+    "`Engine::run`, times as fast",
+)
 LOOP, PYCA_LOOP = "python-loop", "pyca loop, kept AESGCM"
 BATCHES = ("seal_batch, lists", "seal_batch, columns")

@@ -9,42 +9,33 @@ from sealift_lab.claim.answer import command_text
 from sealift_lab.claim.declared import plans, published
 from sealift_lab.claim.published import fact
 from sealift_lab.claim.words import axis_title, tick_text, value_text
-from sealift_lab.experiments import registry
-from sealift_lab.judge.rows import results, times
+from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Chart
-from sealift_lab.model.results import ArmReport, Estimate, Origin, Results, Row, Verdict
+from sealift_lab.model.results import ArmReport, Estimate, Results, Row, Verdict
 from sealift_lab.model.run import PlannedExperiment
-from sealift_lab.model.units import format_bytes, format_estimate, format_number
+from sealift_lab.model.units import format_estimate, format_number
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.charts import picture
-from sealift_lab.show.tables import (
-    Table,
-    markdown,
-    pivot_table,
-    published_table,
-    rows_table,
-    source_markdown,
-)
+from sealift_lab.show.tables import Table, markdown, published_table, source_markdown
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file or a run folder below `results/<date>/<machine>/`.
-
-    Attributes:
-        path: The file or the folder.
-        link: To it, from the page.
-    """
+    """A file or a run folder below `results/<date>/<machine>/`, with a link to it from the page."""
 
     path: Path
     link: str
 
     @property
+    def machine(self) -> str:
+        """The machine that it is of."""
+        return self.path.parent.name
+
+    @property
     def origin(self) -> str:
         """Date and machine, with a link to the figures."""
-        machine, day = self.path.parent, self.path.parent.parent
-        return f"{day.name} on {machine.name}; [figures]({self.link})"
+        return f"{self.path.parent.parent.name} on {self.machine}; [figures]({self.link})"
 
 
 @dataclass(frozen=True)
@@ -64,13 +55,11 @@ class Column:
         figures: Names in `FIGURES`, or of computed facts; those that are there are joined.
         where: Which rows it shows.
         title: What stands over it; the values of `where` and of the axes across when left out.
-        joint: What stands between two figures.
     """
 
     figures: tuple[str, ...]
     where: Cell = field(default_factory=dict)
     title: str = ""
-    joint: str = ", "
 
 
 Part = Callable[[Findings], str]
@@ -114,61 +103,35 @@ def grid(
     across: str = "",
     **where: Value,
 ) -> Part:
-    """A `grid_table` of an experiment, or that the run has nothing of it."""
-
-    def part(found: Findings) -> str:
-        if experiment not in found.plans:
-            return f"This run has nothing of `{experiment}`."
-        planned, of = found.plans[experiment], found.results[experiment]
-        return grid_table(planned, of, down, columns, across, **where)
-
-    return part
-
-
-def grid_table(
-    planned: PlannedExperiment,
-    found: Results,
-    down: str,
-    columns: str | Sequence[Column | str],
-    across: str = "",
-    **where: Value,
-) -> str:
     """Some axes of an experiment down, others across.
 
     Args:
-        planned: The experiment.
-        found: Its results.
+        experiment: Its name.
         down: The axes of which each combination is a line, apart by spaces.
         columns: Repeated for each combination of the axes across; a figure may stand for a column.
         across: These axes.
         where: Which rows are taken.
     """
-    sound = [row for row in found.rows if not row.wrong]
-    every = sound if planned.is_timed else [each for each in found.reports if each.facts]
-    rows = [row for row in every if fits(row.cell, where)]
-    shown = [
-        (_title(planned, column, place), column, {**place, **column.where})
-        for place in _places(rows, across.split())
-        for column in map(_column, [columns] if isinstance(columns, str) else columns)
-    ]
-    lines = [
-        [
-            *(tick_text(axis, value, planned.names) for axis, value in place.items()),
-            *(_text(_one(rows, {**place, **where}), column) for _, column, where in shown),
-        ]
-        for place in _places(rows, down.split())
-    ]
-    heads = [axis_title(planned, axis) for axis in down.split()]
-    return text_table([*heads, *(title for title, *_ in shown)], lines, len(heads))
-
-
-def rows_of(experiment: str, **where: Value) -> Part:
-    """The judged rows of an experiment with these values, as the lab shows them."""
 
     def part(found: Findings) -> str:
-        of = found.results[experiment]
-        chosen = Results([*of.select(**where)], of.reports)
-        return markdown(rows_table(found.plans[experiment], chosen))
+        planned, of = found.plans[experiment], found.results[experiment]
+        sound = [row for row in of.rows if not row.wrong]
+        every = sound if planned.is_timed else [*of.facts()]
+        rows = [row for row in every if fits(row.cell, where)]
+        shown = [
+            (_title(planned, column, place), column, {**place, **column.where})
+            for place in _places(rows, across.split())
+            for column in map(_column, [columns] if isinstance(columns, str) else columns)
+        ]
+        lines = [
+            [
+                *(tick_text(axis, value, planned.names) for axis, value in place.items()),
+                *(_text(rows, {**place, **where}, column) for _, column, where in shown),
+            ]
+            for place in _places(rows, down.split())
+        ]
+        heads = [axis_title(planned, axis) for axis in down.split()]
+        return text_table([*heads, *(title for title, *_ in shown)], lines, len(heads))
 
     return part
 
@@ -178,23 +141,10 @@ def published_figures(word: str) -> Part:
 
     def part(found: Findings) -> str:
         pairs, _ = published(found.run, found.results)
-        return markdown(published_table([pair for pair in pairs if word in pair[0].what]))
+        table = published_table([pair for pair in pairs if word in pair[0].what])
+        return text_table(table.columns[1:5], [row[1:5] for row in table.rows])
 
     return part
-
-
-def worst_offset(found: Findings) -> str:
-    """Where the C library's copy is slowest beside its speed at offset 0."""
-    rows = [*found.results["copy-offsets"].select(function="glibc")]
-    straight = {row.cell["size_bytes"]: row for row in rows if not row.cell["offset"]}
-    moved = [(row, straight[row.cell["size_bytes"]]) for row in rows if row.cell["offset"]]
-    slower = [(row, times(found.run, at_zero, row)) for row, at_zero in moved]
-    row, most = max(slower, key=lambda each: each[1].value)
-    size = format_bytes(int(row.cell["size_bytes"]))
-    return (
-        f"At worst, copying {size} to offset {row.cell['offset']}, the C library's copy takes "
-        f"{format_estimate(most)} times as long as to offset 0."
-    )
 
 
 def errors_of(experiment: str, models: Iterable[str]) -> Part:
@@ -205,32 +155,22 @@ def errors_of(experiment: str, models: Iterable[str]) -> Part:
         for model in models:
             facts = (each.facts for each in found.results[experiment].facts())
             off = [abs(float(each[f"{model}, Mbit/s, error in %"])) for each in facts]
-            mean = sum(off) / len(off)
-            texts.append(f"{model} is off by {mean:.1f} % on average and {max(off):.1f} % at most")
-        return f"Over these cells, {', '.join(texts)}."
+            texts.append(f"{model} {sum(off) / len(off):.1f} % ({max(off):.1f} % at most)")
+        return f"Mean error over these cells: {', '.join(texts)}."
 
     return part
-
-
-def projected_times(experiment: str, down: str) -> Block:
-    """The projected times of an experiment along an axis, in µs: nothing is measured for them."""
-
-    def block(_: Sequence[Source]) -> str:
-        (declared,) = registry.select([experiment])
-        title = next(axis.title for axis in declared.axes if axis.name == down)
-        points = [
-            (tick_text(down, line.at[down], {}), line.series, Estimate(line.value / 1e3))
-            for line in declared.lines(Results((), ()))
-            if line.origin is Origin.PROJECTED and line.y == "time"
-        ]
-        return markdown(pivot_table(points, title, "µs"))
-
-    return block
 
 
 def text_table(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:
     """A table as Markdown, whose first columns are text and the others figures."""
     return markdown(Table(head, [*rows], range(texts, len(head))))
+
+
+def pivot(corner: str, cells: Mapping[tuple[str, str], str]) -> str:
+    """Texts by line and column as such a table; both stay in the order in which they come."""
+    lines, columns = (dict.fromkeys(place[at] for place in cells) for at in (0, 1))
+    rows = ([line, *(cells.get((line, column), "") for column in columns)] for line in lines)
+    return text_table([corner, *columns], rows)
 
 
 def speed_picture(path: Path) -> str:
@@ -242,19 +182,12 @@ def speed_picture(path: Path) -> str:
 def _places(rows: Iterable[Row | ArmReport], axes: Sequence[str]) -> list[Cell]:
     """Each combination of values once: numbers ascend, texts stay in the order of the rows."""
     places = dict.fromkeys(tuple(row.cell[axis] for axis in axes) for row in rows)
-    order = [list(dict.fromkeys(place[at] for place in places)) for at in range(len(axes))]
-    for values in order:
-        if not any(isinstance(value, str) for value in values):
-            values.sort(key=float)
-    ranked = sorted(places, key=lambda place: [order[at].index(v) for at, v in enumerate(place)])
-    return [dict(zip(axes, place, strict=True)) for place in ranked]
+    seen = [*dict.fromkeys(value for place in places for value in place)]
 
+    def rank(place: Iterable[Value]) -> list[float]:
+        return [seen.index(each) if isinstance(each, str) else each for each in place]
 
-def _one(rows: Iterable[Row | ArmReport], where: Cell) -> Row | ArmReport | None:
-    fitting = [row for row in rows if fits(row.cell, where)]
-    if len(fitting) > 1:
-        raise ValueError(f"{len(fitting)} rows of {fitting[0].experiment} have {dict(where)}")
-    return fitting[0] if fitting else None
+    return [dict(zip(axes, place, strict=True)) for place in sorted(places, key=rank)]
 
 
 def _column(column: Column | str) -> Column:
@@ -270,16 +203,18 @@ def _title(planned: PlannedExperiment, column: Column, place: Cell) -> str:
     return ", ".join(filter(None, (*words, column.title, unit)))
 
 
-def _text(row: Row | ArmReport | None, column: Column) -> str:
-    return column.joint.join(filter(None, (_figure(row, name) for name in column.figures)))
+def _text(rows: Iterable[Row | ArmReport], where: Cell, column: Column) -> str:
+    fitting = [row for row in rows if fits(row.cell, where)]
+    if len(fitting) > 1:
+        raise ValueError(f"{len(fitting)} rows of {fitting[0].experiment} have {dict(where)}")
+    texts = (_figure(row, name) for row in fitting for name in column.figures)
+    return ", ".join(filter(None, texts))
 
 
-def _figure(row: Row | ArmReport | None, name: str) -> str:
+def _figure(row: Row | ArmReport, name: str) -> str:
     if isinstance(row, Row):
         return FIGURES[name](row)
-    if row is None or name not in row.facts:
-        return ""
-    found = fact(row, name)
+    found = fact(row, name) if name in row.facts else ""
     return format_number(found.value) if isinstance(found, Estimate) else found
 
 

@@ -4,8 +4,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import PurePath
+
+Place = tuple[str, int]
+"""File and line of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +18,13 @@ class Instruction:
         opcode: With its modifiers, such as LOP3.LUT.
         operands: As printed.
         guarded: Whether a predicate decides if it is done.
-        place: File and line of the source it is of; "" and 0 where that is not known.
+        place: What it is of; "" and 0 where that is not known.
     """
 
     opcode: str
     operands: str
     guarded: bool
-    place: tuple[str, int]
+    place: Place
 
     @property
     def name(self) -> str:
@@ -46,18 +48,20 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop of a kernel.
+class Part:
+    """A loop without those inside, a function that is called, or what is in no loop.
 
     Attributes:
-        own: Its instructions that are in no inner loop.
-        depth: How many loops it is in.
-        place: Where its last instruction stands in the source.
+        code: Its instructions in the order of addresses.
+        depth: How many loops a loop is in.
+        place: Where the last instruction of a loop stands in the source.
+        function: The name of a function.
     """
 
-    own: Sequence[Instruction]
-    depth: int
-    place: tuple[str, int]
+    code: Sequence[Instruction]
+    depth: int = 0
+    place: Place = ("", 0)
+    function: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,53 +72,20 @@ class Kernel:
     code: Sequence[Instruction]
     labels: Mapping[str, int]
 
-    @cached_property
-    def loops(self) -> list[Loop]:
-        """The loops in the order of addresses, outer ones before those inside."""
-        return [self._loop(head) for head in sorted(self._bodies)]
-
-    @property
-    def outside(self) -> list[Instruction]:
-        """What is done in no loop; padding behind the end is not done."""
-        return self._instructions(set(self._after).difference(*self._bodies.values()))
-
-    @property
-    def functions(self) -> dict[str, list[Instruction]]:
-        """What it calls, by name."""
-        return {
-            _plain(label): self._instructions(_reachable(start, self._successors))
-            for label, start in self.labels.items()
-            if label.startswith("$")
-        }
-
-    @cached_property
-    def _after(self) -> dict[int, Sequence[int]]:
-        """The successors of each instruction that is reached."""
-        return {place: self._successors(place) for place in _reachable(0, self._successors)}
-
-    @cached_property
-    def _bodies(self) -> dict[int, set[int]]:
-        """All of each loop by its first instruction, which every way into the loop passes."""
-        before = defaultdict[int, list[int]](list)
-        for place, following in self._after.items():
-            for each in following:
-                before[each].append(place)
-        found = {}
-        for head, latches in [*before.items()]:
-            if any(latch >= head for latch in latches):
-                passing_by = _reachable(0, self._after.__getitem__, stop=head)
-                own = [latch for latch in latches if latch not in passing_by and latch >= head]
-                bodies = (_reachable(latch, before.__getitem__, stop=head) for latch in own)
-                if body := set[int]().union(*bodies, own):
-                    found[head] = body | {head}
-        return found
-
-    def _loop(self, head: int) -> Loop:
-        body = self._bodies[head]
-        inner = [self._bodies[other] for other in self._bodies if other != head and other in body]
-        depth = sum(head in other for other in self._bodies.values()) - 1
-        own = self._instructions(body.difference(*inner))
-        return Loop(own, depth, self.code[max(body)].place)
+    def parts(self) -> Iterator[Part]:
+        """What is done in no loop; functions; loops, outer ones before those inside."""
+        after = {place: self._successors(place) for place in _reachable(0, self._successors)}
+        bodies = _loops(after)
+        yield Part(self._instructions({*after}.difference(*bodies.values())))
+        functions = {FUNCTION.sub(r"\1", label): label for label in self.labels if label[0] == "$"}
+        for name, label in sorted(functions.items()):
+            reached = _reachable(self.labels[label], self._successors)
+            yield Part(self._instructions(reached), function=name)
+        for head, body in sorted(bodies.items()):
+            inner = [other for start, other in bodies.items() if start != head and start in body]
+            depth = sum(head in other for other in bodies.values()) - 1
+            code = self._instructions(body.difference(*inner))
+            yield Part(code, depth, self.code[max(body)].place)
 
     def _instructions(self, places: Iterable[int]) -> list[Instruction]:
         return [self.code[place] for place in sorted(places)]
@@ -136,13 +107,11 @@ class Kernel:
         return [self.labels[target[1]], *(() if always else following)]
 
     def _meeting(self, place: int) -> int:
-        """Where lanes go on that waited for each other."""
+        """Where lanes go on that waited for each other: as the last BSSY of that barrier says."""
         barrier = self.code[place].operands.split(",")[0].strip()
-        for instruction in reversed(self.code[:place]):
-            target = LABEL.search(instruction.operands) if instruction.name == "BSSY" else None
-            if target and instruction.operands.startswith(f"{barrier},"):
-                return self.labels[target[1]]
-        raise ValueError(f"{self.name} waits at {barrier}, which nothing sets")
+        starts = (each.operands for each in self.code[:place] if each.name == "BSSY")
+        *_, last = (each for each in starts if each.startswith(f"{barrier},"))
+        return self.labels[LABEL.findall(last)[0]]
 
 
 def kernels(listing: str) -> Iterator[Kernel]:
@@ -165,12 +134,10 @@ def resources(log: str) -> dict[str, dict[str, int]]:
     """What ptxas says that each kernel takes: registers, and bytes of memory."""
     found = {}
     for part in log.split("Compiling entry function ")[1:]:
-        matches = {what: re.search(pattern, part) for what, pattern in RESOURCES.items()}
-        if not (matches["registers"] and matches["frame_bytes"]):
-            raise ValueError(f"ptxas tells no registers and no frame: {part.strip()}")
-        found[part.split("'")[1]] = {
-            what: sum(map(int, match.groups())) if match else 0 for what, match in matches.items()
-        }
+        taken = {what: sum(map(int, re.findall(each, part))) for what, each in RESOURCES.items()}
+        if not taken["registers"]:
+            raise ValueError(f"ptxas tells no registers: {part.strip()}")
+        found[part.split("'")[1]] = taken
     return found
 
 
@@ -184,6 +151,22 @@ def counts(code: Iterable[Instruction]) -> dict[str, int]:
     return {kind: found[kind] for kind in COUNTED}
 
 
+def _loops(after: Mapping[int, Sequence[int]]) -> dict[int, set[int]]:
+    """All of each loop by its first instruction, which every way into the loop passes."""
+    before = defaultdict[int, list[int]](list)
+    for place, following in after.items():
+        for each in following:
+            before[each].append(place)
+    found = {}
+    for head, latches in [*before.items()]:
+        if back := {latch for latch in latches if latch >= head}:
+            passing_by = _reachable(0, after.__getitem__, stop=head)
+            own = [_reachable(e, before.__getitem__, stop=head) | {e} for e in back - passing_by]
+            if own:
+                found[head] = {head}.union(*own)
+    return found
+
+
 def _reachable(start: int, onward: Callable[[int], Iterable[int]], stop: int = -1) -> set[int]:
     """All places that are come to from one, itself included, without passing `stop`."""
     found, waiting = {stop}, [start]
@@ -192,16 +175,6 @@ def _reachable(start: int, onward: Callable[[int], Iterable[int]], stop: int = -
             found.add(place)
             waiting += onward(place)
     return found - {stop}
-
-
-def _plain(label: str) -> str:
-    """The name of a function as the source has it, of its mangled one."""
-    names, rest = list[str](), re.sub(r"^.*\$_ZN?", "", label)
-    while match := re.match(r"\d+", rest):
-        end = match.end() + int(match[0])
-        names.append(rest[match.end() : end])
-        rest = rest[end:]
-    return next((name for name in names if not name.startswith("_INTERNAL")), label)
 
 
 ENDS = {"EXIT", "KILL", "RET"}
@@ -231,12 +204,14 @@ UNITS = {
 RESOURCES = {
     "registers": r"Used (\d+) registers",
     "frame_bytes": r"(\d+) bytes stack frame",
-    "spilled_bytes": r"(\d+) bytes spill stores, (\d+) bytes spill loads",
+    "spilled_bytes": r"(\d+) bytes spill",
     "shared_bytes": r"(\d+) bytes smem",
 }
 KINDS = {name: unit for unit, names in UNITS.items() for name in names.split()}
 SECTION = re.compile(r"^\s*\.section\s+\.text\.(\w+)")
 LABEL_LINE = re.compile(r"^\s*(\.L_\w+|\$[\w$]+):")
 LABEL = re.compile(r"`\((\.L_\w+)\)")
+# The name of a function as the source has it, in its mangled one.
+FUNCTION = re.compile(r"^\$.*\d([a-z_]+)E.*$")
 LINE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)(?! inlined)')
 INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]+\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][A-Z0-9_.]*)\s*(.*?)\s*;")

@@ -11,7 +11,6 @@ but Python, git and cargo.
 """
 
 import argparse
-import contextlib
 import io
 import json
 import os
@@ -20,7 +19,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import threading
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,25 +28,24 @@ from pathlib import Path
 Sources = dict[str, bytes]
 
 
-class MutantError(Exception):
-    """Why the mutants can't be judged, and what to do."""
-
-
 def main() -> int:
     """Judges the mutants and prints a row for each; 1 when one isn't as the list says."""
-    arguments = _arguments()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("numbers", type=int, nargs="*", metavar="NUMBER", help="those to judge")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
+    arguments = parser.parse_args()
     root: Path = arguments.root.resolve()
     begin = time.monotonic()
     try:
         everything = parse((root / LIST).read_text(encoding="utf-8"))
         if unknown := {*arguments.numbers} - {mutant.number for mutant in everything}:
-            raise MutantError(f"{LIST} has {len(everything)} mutants, and no {min(unknown)}")
+            raise ValueError(f"{LIST} has {len(everything)} mutants, and no {min(unknown)}")
         mutants = [each for each in everything if each.number in arguments.numbers] or everything
         # All are built, whichever are chosen: so the next choice needs no other build.
         suites = build(root, everything)
         limits = time_limits([suite for suite in suites if any(suite.tests(m) for m in mutants)])
         wrong = judge(mutants, limits)
-    except (OSError, MutantError) as error:
+    except (OSError, LookupError, TypeError, ValueError) as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 1
     print(f"{len(mutants)} mutants in {time.monotonic() - begin:.0f} s", *wrong, sep="\n")
@@ -57,16 +54,9 @@ def main() -> int:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One way to break the code.
+    """One way to break the code, as the list has it; `number` is its place there.
 
-    Attributes:
-        number: In the list.
-        breaks: The rule that no longer holds.
-        file: Where.
-        before: The code as it is.
-        after: The code instead, where MUTANT is true when this mutant is switched on.
-        crates: Those whose tests should notice; the file's own when empty.
-        equivalent: Why no test can notice, if none can.
+    MUTANT in `after` is true when it is switched on.
     """
 
     number: int
@@ -104,17 +94,7 @@ class Suite:
 
 def parse(text: str) -> list[Mutant]:
     """The mutants of the list, numbered in its order."""
-    mutants = list[Mutant]()
-    try:
-        for number, entry in enumerate(tomllib.loads(text)["mutant"], 1):
-            mutants.append(Mutant(number, **entry))
-            if MARK not in mutants[-1].after:
-                raise TypeError(f"its `after` has no {MARK}")
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise MutantError(f"{LIST} is no list of [[mutant]]: {error}") from None
-    except TypeError as error:
-        raise MutantError(f"{LIST}: mutant {number} is wrong: {error}") from None
-    return mutants
+    return [Mutant(number, **each) for number, each in enumerate(tomllib.loads(text)["mutant"], 1)]
 
 
 def plant(sources: Sources, mutants: Sequence[Mutant]) -> Sources:
@@ -125,12 +105,11 @@ def plant(sources: Sources, mutants: Sequence[Mutant]) -> Sources:
         planted[root] = NO_WARNINGS + planted.get(root, b"") + SWITCH.encode()
     for mutant in mutants:
         text = planted.get(mutant.file, b"").decode()
-        if (count := text.count(mutant.before)) != 1:
+        if (count := text.count(mutant.before)) != 1 or MARK not in mutant.after:
             first = mutant.before.strip().splitlines()[0]
-            times = f"is there {count} times" if count else "isn't there"
-            raise MutantError(
-                f"{mutant.file}: what mutant {mutant.number} replaces {times}: `{first}`; correct "
-                f"its `before` in {LIST}, or delete it if its rule is gone or another replaces that"
+            raise ValueError(
+                f"{mutant.file}: what mutant {mutant.number} replaces is there {count} times: "
+                f"`{first}`; correct it in {LIST}, which has to have {MARK} in its `after`"
             )
         after = mutant.after.replace(MARK, f"crate::mutant({mutant.number})")
         planted[mutant.file] = text.replace(mutant.before, after).encode()
@@ -185,7 +164,7 @@ def time_limits(suites: Sequence[Suite]) -> dict[Suite, float]:
         _progress(f"without a mutant: {suite.crate}, {suite.name} ({place} of {len(suites)})")
         begin = time.monotonic()
         if failure := run(suite, 0, UNMUTATED_MAX_S):
-            raise MutantError(
+            raise ValueError(
                 f"without a mutant {suite.crate} fails: {suite.name}: {failure}; mend that first"
             )
         limits[suite] = LIMIT_MIN_S + LIMIT_TIMES * (time.monotonic() - begin)
@@ -218,37 +197,23 @@ def run(suite: Suite, number: int, limit_s: float) -> str:
     A program that takes longer than `limit_s` hangs, which is a failure too.
     """
     environment = os.environ | {SWITCHED_BY: str(number), "SEALIFT_TEST_SCALE": SHARE}
-    begin = time.monotonic()
-    # A session of its own, so that what the program starts ends with it.
     with subprocess.Popen(
-        [suite.program],
+        ["timeout", "--kill-after=5", f"{limit_s}", suite.program],
         cwd=suite.folder,
         env=environment | {"CARGO_MANIFEST_DIR": str(suite.folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
         errors="replace",
+        # A session of its own, so that what the program starts ends with it.
         start_new_session=True,
     ) as program:
-        timer = threading.Timer(limit_s, _kill, [program])
-        timer.start()
-        try:
-            if failed := next(filter(None, map(FAILED.match, program.stdout or ())), None):
-                return failed[1]
-            program.wait()
-        finally:
-            timer.cancel()
-            _kill(program)
-    if time.monotonic() - begin >= limit_s:
+        if failed := next(filter(None, map(FAILED.match, program.stdout or ())), None):
+            os.killpg(program.pid, signal.SIGKILL)
+            return failed[1]
+    if program.returncode in TIMED_OUT:
         return f"it hangs (over {limit_s:.0f} s)"
     return f"it ends with {program.returncode}" if program.returncode else ""
-
-
-def _kill(program: "subprocess.Popen[str]") -> None:
-    """Ends a program, if it wasn't waited for yet, and those that it started."""
-    if program.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(program.pid, signal.SIGKILL)
 
 
 def _output(
@@ -256,20 +221,12 @@ def _output(
 ) -> bytes:
     done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise MutantError(f"`{' '.join(command[:2])}` failed; see above")
+        raise ValueError(f"`{' '.join(command[:2])}` failed; see above")
     return done.stdout
 
 
 def _progress(line: str) -> None:
     print(f"mutants: {line}", file=sys.stderr, flush=True)
-
-
-def _arguments() -> argparse.Namespace:
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("numbers", type=int, nargs="*", metavar="NUMBER", help="those to judge")
-    parser.add_argument("--root", type=Path, default=Path(__file__).parent.parent, help="the tree")
-    return parser.parse_args()
 
 
 LIST = "tools/mutants.toml"
@@ -291,6 +248,8 @@ ADVICE = "write a test that fails with it, or argue in its `equivalent` why none
 SHARE = "0.02"
 WIDTH = 60
 UNMUTATED_MAX_S = 900.0
+# How timeout(1) ends when it had to end a program, or to kill it.
+TIMED_OUT = (124, 137, -signal.SIGKILL)
 # A busy machine is slower than it was without the mutant, but not by this.
 LIMIT_MIN_S = 10.0
 LIMIT_TIMES = 5.0

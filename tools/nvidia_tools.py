@@ -3,63 +3,33 @@
 import ctypes
 import importlib.metadata
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-
-import run_report
 
 MissingError = importlib.metadata.PackageNotFoundError
 """One of them is not installed."""
 
 
-@dataclass(frozen=True)
-class Nvrtc:
-    """The compiler from CUDA C to PTX, by the folder of its libraries."""
-
-    folder: Path
-
-    @classmethod
-    def installed(cls) -> "Nvrtc":
-        """The one in this environment."""
-        return cls(_find(NVRTC, "lib/libnvrtc.so.*").parent)
-
-    def ptx(self, source: str, options: Sequence[str]) -> str:
-        """The PTX of a program in CUDA C."""
-        program = ctypes.c_void_p()
-        name = b"program.cu"
-        self._call("CreateProgram", ctypes.byref(program), source.encode(), name, 0, None, None)
-        try:
-            passed = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-            with _own_locale():
-                failed = self._library.nvrtcCompileProgram(program, len(options), passed)
-            if failed:
-                raise ValueError(self._text(program, "ProgramLog"))
-            return self._text(program, "PTX")
-        finally:
-            self._call("DestroyProgram", ctypes.byref(program))
-
-    def _text(self, program: ctypes.c_void_p, what: str) -> str:
-        size = ctypes.c_size_t()
-        self._call(f"Get{what}Size", program, ctypes.byref(size))
-        text = ctypes.create_string_buffer(size.value)
-        self._call(f"Get{what}", program, text)
-        return text.value.decode()
-
-    def _call(self, name: str, *arguments: object) -> None:
-        if failed := getattr(self._library, f"nvrtc{name}")(*arguments):
-            raise ValueError(f"nvrtc{name} failed with {failed}")
-
-    @cached_property
-    def _library(self) -> ctypes.CDLL:
-        # NVRTC opens its builtins by name only, so they have to be there before.
-        for library in self.folder.glob("libnvrtc-builtins.so.*"):
-            ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-        return ctypes.CDLL(str(next(self.folder.glob("libnvrtc.so.*"))))
+def compile_ptx(source: str, options: Sequence[str]) -> str:
+    """The PTX that NVRTC makes of a program in CUDA C."""
+    nvrtc, libc, program = _nvrtc(), ctypes.CDLL(None), ctypes.c_void_p()
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"program.cu", 0, None, None)
+    passed = (ctypes.c_char_p * len(options))(*map(str.encode, options))
+    # NVRTC leaves its thread in the locale C, where Python would read files as ASCII.
+    libc.uselocale.restype = ctypes.c_void_p
+    locale = ctypes.c_void_p(libc.uselocale(None))
+    failed = nvrtc.nvrtcCompileProgram(program, len(options), passed)
+    libc.uselocale(locale)
+    what, size = "ProgramLog" if failed else "PTX", ctypes.c_size_t()
+    nvrtc[f"nvrtcGet{what}Size"](program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    nvrtc[f"nvrtcGet{what}"](program, text)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    if failed:
+        raise ValueError(text.value.decode() or f"NVRTC failed with {failed}")
+    return text.value.decode()
 
 
 def assemble(ptx: str, architecture: str) -> tuple[str, str]:
@@ -84,27 +54,11 @@ def versions() -> dict[str, str]:
     return {package: importlib.metadata.version(package) for package in (NVRTC, NVCC, NVDISASM)}
 
 
-def without(error: MissingError, left_out: str) -> int:
-    """Says what is not done where one is missing; 1 where SEALIFT_REQUIRE names nvrtc, else 0."""
-    reason = f"{error.name} is not installed here: `make nvrtc` installs it"
-    run_report.skipped("nvrtc", reason)
-    required = "nvrtc" in run_report.required()
-    print(
-        "SEALIFT_REQUIRE names nvrtc, but" if required else f"{left_out}:", reason, file=sys.stderr
-    )
-    return int(required)
-
-
-@contextmanager
-def _own_locale() -> Iterator[None]:
-    """NVRTC leaves its thread in the locale C, where Python would read files as ASCII."""
-    libc = ctypes.CDLL(None)
-    libc.uselocale.restype = ctypes.c_void_p
-    own = libc.uselocale(None)
-    try:
-        yield
-    finally:
-        libc.uselocale(ctypes.c_void_p(own))
+@cache
+def _nvrtc() -> ctypes.CDLL:
+    # NVRTC opens its builtins by name only, so they have to be there before.
+    ctypes.CDLL(str(_find(NVRTC, "lib/libnvrtc-builtins.so.*")), mode=ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(str(_find(NVRTC, "lib/libnvrtc.so.*")))
 
 
 def _find(package: str, pattern: str) -> Path:

@@ -10,7 +10,6 @@ benches/peer-sources/Cargo.lock. A library that can't be installed is a line wit
 is there already stays; delete FOLDER to look for newer versions. Needs nothing but Python.
 """
 
-import argparse
 import functools
 import itertools
 import json
@@ -29,14 +28,12 @@ class UnavailableError(Exception):
 
 def main() -> int:
     """Installs what can be installed; always 0, because a library may be absent."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / ".venv" / "peers")
-    folder: Path = parser.parse_args().folder
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / ".venv" / "peers"
     folder.mkdir(parents=True, exist_ok=True)
     for name, install_library in LIBRARIES.items():
         try:
-            with tempfile.TemporaryDirectory() as scratch:
+            # Beside its place, where a library is whole or not at all.
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
                 install_library(folder, Path(scratch))
         except UnavailableError as error:
             print(f"absent: {name}: {error}", file=sys.stderr)
@@ -47,32 +44,29 @@ def install_ipsec_mb(folder: Path, scratch: Path) -> None:
     """The newest package of Debian's suites that loads on this machine."""
     if any(folder.glob("libIPSec_MB.so.*")):
         return
-    _require({"apt-get": "apt", "dpkg-deb": "dpkg"})
-    if not KEYRING.exists():
-        raise UnavailableError(f"{KEYRING} is missing (Debian: apt-get install {KEYRING.stem})")
-    reasons = []
-    for suite, package in itertools.product(SUITES, PACKAGES):
-        try:
-            library = _unpack(suite, package, scratch / suite / package)
-        except UnavailableError as error:
-            reasons.append(f"{suite}: {error}")
-        else:
-            # By the name that the loader knows, as in libIPSec_MB.so.2.
-            install(library, folder / ".".join(library.name.split(".")[:3]))
-            return
-    raise UnavailableError("; ".join(reasons))
-
-
-def _unpack(suite: str, package: str, scratch: Path) -> Path:
-    """The library in a package of a suite, by apt with lists and folders of its own."""
     targets = _run(["apt-get", "indextargets", "--format", "$(REPO_URI)"], ROOT).split()
     mirror = next((uri for uri in targets if uri.rstrip("/").endswith("/debian")), None)
     if mirror is None:
         raise UnavailableError("this machine's apt has no mirror of Debian")
+    reasons = []
+    for suite, package in itertools.product(SUITES, PACKAGES):
+        source = f"deb [signed-by={KEYRING}] {mirror} {suite} main\n"
+        try:
+            library = _unpack(source, package, scratch / suite / package)
+        except UnavailableError as error:
+            reasons.append(f"{suite}: {error}")
+        else:
+            # By the name that the loader knows, as in libIPSec_MB.so.2.
+            library.replace(folder / ".".join(library.name.split(".")[:3]))
+            return
+    raise UnavailableError("; ".join(reasons))
+
+
+def _unpack(source: str, package: str, scratch: Path) -> Path:
+    """The library in a package of a source, by apt with lists and folders of its own."""
     for each in ("state/lists/partial", "cache/archives/partial"):
         (scratch / each).mkdir(parents=True)
     (scratch / "state" / "status").touch()
-    source = f"deb [signed-by={KEYRING}] {mirror} {suite} main\n"
     (scratch / "sources.list").write_text(source, encoding="utf-8")
     settings = {
         "Dir::Etc::SourceList": scratch / "sources.list",
@@ -95,7 +89,6 @@ def _unpack(suite: str, package: str, scratch: Path) -> Path:
 
 def install_openssl(folder: Path, scratch: Path) -> None:
     """OpenSSL's libcrypto, built as the crate builds it, and linked as a shared library."""
-    _require({"cargo": "cargo", "cc": "gcc", "make": "make", "perl": "perl"})
     build = scratch / "openssl"
     whole = ["-Wl,--whole-archive", "libcrypto.a", "-Wl,--no-whole-archive", "-Wl,-Bsymbolic"]
     if target := _target("openssl-src", folder):
@@ -104,26 +97,17 @@ def install_openssl(folder: Path, scratch: Path) -> None:
         _run(["make", CORES, "build_generated"], build)
         _run(["make", CORES, "libcrypto.a"], build)
         _run(["cc", "-shared", "-s", "-o", "libcrypto.so", *whole, "-ldl", "-lpthread"], build)
-        install(build / "libcrypto.so", target)
+        (build / "libcrypto.so").replace(target)
 
 
 def install_boringssl(folder: Path, scratch: Path) -> None:
     """BoringSSL's libcrypto, built by its own cmake."""
-    _require({"cargo": "cargo", "cc": "gcc", "c++": "g++", "make": "make", "cmake": "cmake"})
     settings = ("-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=1", "-DBUILD_TESTING=OFF")
     if target := _target("boring-sys", folder):
         source = _source("boring-sys") / "deps" / "boringssl"
         _run(["cmake", "-S", source, "-B", ".", *settings], scratch)
         _run(["cmake", "--build", ".", "--target", "crypto", "--", CORES], scratch)
-        install(scratch / "libcrypto.so", target)
-
-
-def install(library: Path, target: Path) -> None:
-    """Copies a library into its place, where it is whole or not at all."""
-    # No name that is looked for: what was interrupted is written again.
-    beside = target.with_name(f".{target.name}.new")
-    shutil.copy(library, beside)
-    beside.replace(target)
+        (scratch / "libcrypto.so").resolve().replace(target)
 
 
 def _target(crate: str, folder: Path) -> Path | None:
@@ -145,16 +129,6 @@ def _source(crate: str) -> Path:
     packages = json.loads(_run(["cargo", "metadata", *lock, *form], ROOT))["packages"]
     found = next(each for each in packages if each["name"] == crate)
     return Path(found["manifest_path"]).parent
-
-
-def _require(commands: dict[str, str]) -> None:
-    """Refuses when a command is missing, and names the packages that have it."""
-    missing = {name: package for name, package in commands.items() if shutil.which(name) is None}
-    if missing:
-        packages = " ".join(dict.fromkeys(missing.values()))
-        raise UnavailableError(
-            f"there is no {' and no '.join(missing)} on PATH (Debian: apt-get install {packages})"
-        )
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> str:

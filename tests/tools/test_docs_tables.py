@@ -84,7 +84,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A page with one block, of the experiment `race` in runs that are called `lab`."""
     table = grid("race", "size_bytes", [Column(("times as fast",), {"code": "slow"})], "way")
     monkeypatch.setattr(docs, "BLOCKS", {PAGE: {"race": run_block("lab", table)}})
-    monkeypatch.setattr(docs, "PICTURES", {})
+    monkeypatch.setattr(docs, "LAB", "none")
     (tmp_path / "docs").mkdir()
     page = "# Title\n\n<!-- generated: race -->\nold\n<!-- end -->\n\nthe rest\n"
     (tmp_path / PAGE).write_text(page)
@@ -137,6 +137,20 @@ def test_a_page_is_stale_when_a_newer_run_says_something_else(
     assert "docs/page.md is not what the results say" in capsys.readouterr().out
     run()
     assert ", same |" in (tree / PAGE).read_text()
+
+
+def test_where_figures_are_from_stands_once_a_page(
+    tree: Path, run: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = dict.fromkeys(("race", "again"), docs.BLOCKS[PAGE]["race"])
+    monkeypatch.setattr(docs, "BLOCKS", {PAGE: blocks})
+    with (tree / PAGE).open("a") as page:
+        page.write("<!-- generated: again -->\n<!-- end -->\n")
+    race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
+    assert run() == 0
+    text = (tree / PAGE).read_text()
+    assert text.count("Measured 2026-01-02") == 1
+    assert text.endswith("|\n\nOf the same run.\n\n<!-- end -->\n")
 
 
 def test_without_a_run_the_page_says_that_nothing_was_measured(
@@ -225,17 +239,37 @@ def test_a_cost_of_the_scheduler_stands_beside_its_machine(tmp_path: Path) -> No
     assert "framework" not in devices
 
 
-def test_a_leak_and_a_plant_that_was_not_found_are_bold(tmp_path: Path) -> None:
+def test_every_comparison_has_its_t_on_each_path(tmp_path: Path) -> None:
     file = tmp_path / "2026-01-02/here/dudect.json"
     file.parent.mkdir(parents=True)
-    every = [("safe", 1.0), ("safe", 9.0), ("planted", 9.0), ("planted", 1.0)]
     rows = [
-        {"what": f"{kind} {t}", "kind": kind, "path": "p", "found": [{"t": t, "samples": 5}]}
-        for kind, t in every
+        {"what": what, "path": path, "found": [{"t": t, "samples": 5} for t in found]}
+        for what, path, found in (("seal", "p", [-1.0]), ("seal", "q", [9.0, 2.0]))
     ]
     file.write_text(json.dumps({"threshold": 4.5, "seconds": 2, "rows": rows}))
     text = docs_files.dudect([Source(file, "x")])
-    assert "| safe 1.0 | under 4.5 | 1.0 |" in text
-    assert "| safe 9.0 | under 4.5 | **9.0** |" in text
-    assert "| planted 9.0 | over 4.5 | 9.0 |" in text
-    assert "| planted 1.0 | over 4.5 | **1.0** |" in text
+    assert "| compared | p | q |" in text
+    assert "| seal | 1.0 | 9.0, then 2.0 |" in text
+
+
+def test_what_every_core_gains_stands_beside_its_machine(tmp_path: Path) -> None:
+    sources = []
+    for machine, gain in (("one", 1.5), ("other", 3.0)):
+        file = tmp_path / "2026-01-02" / machine / "cores.csv"
+        file.parent.mkdir(parents=True)
+        rows = [
+            f"every core,8192,128,1,used,{gain},{gain},{gain},times as fast",
+            f"every core,1,1048576,1,used,{gain},{gain},{gain},times as fast",
+            f"every core,11,1420,1,used,{gain},{gain},{gain},times as fast",
+            f"over the device,1,128,1,used,{gain},{gain},{gain},ns a message",
+        ]
+        head = "what,messages,text_bytes,keys,memory,median,low,high,unit"
+        file.write_text("\n".join([head, *rows]))
+        sources.append(Source(file, machine))
+    text = docs_files.cores(sources)
+    heads = "128 B, one | one message, one | 128 B, other | one message, other"
+    assert f"| batch, results | {heads} |" in text
+    one, other = ("1.50 [1.50–1.50]", "3.00 [3.00–3.00]")
+    assert f"| 1 MiB, used | {one} | {one} | {other} | {other} |" in text
+    assert f"| over the device, 1 x 128 B, keys: 1, ns a message | {one} | {other} |" in text
+    assert "Measured 2026-01-02 on one; [figures](one), 2026-01-02 on other" in text

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import gpu_budgets
-import gpu_programs
-import gpu_ptx
-import nvidia_tools
+import gpu_kernels
 from accepted import differences
-from gpu_budgets import GUARD
+from gpu_kernels import GUARD, refused
+from machine_code import Part
+from nvidia_tools import MissingError
 
 LOOP = "aes.h: for (round = 1;;)"
 OTHERS = [0] * 7
@@ -82,7 +80,7 @@ LOG = """Compiling entry function 'many' for 'sm_90'
 
 
 def document(kernel: Any) -> Any:
-    return {"counts": gpu_budgets.KINDS, "kernels": [kernel]}
+    return {"counts": gpu_kernels.KINDS, "kernels": [kernel]}
 
 
 def counted(part: int, issued: int, alu: int) -> dict[str, Any]:
@@ -124,30 +122,25 @@ def test_more_registers_are_named_and_fewer_are_not() -> None:
 
 @pytest.mark.parametrize("what", ["spilled_bytes", "frame_bytes", "shared_bytes"])
 def test_what_is_never_allowed_is_refused_but_in_the_labs_kernels(what: str) -> None:
-    assert [*GUARD.refused(document(KERNEL))] == []
+    assert [*refused([KERNEL])] == []
     kernel = {**KERNEL, what: 16}
-    assert [*GUARD.refused(document(kernel))] == [f"{NAME}: {what} is 16, where 0 are allowed."]
-    assert [*GUARD.refused(document({**kernel, "program": "lab-published-aes128"}))] == []
+    assert [*refused([kernel])] == [f"{NAME}: {what} is 16, where 0 are allowed."]
+    assert [*refused([{**kernel, "program": "lab-published-aes128"}])] == []
 
 
-@dataclass(frozen=True)
-class Compiler(nvidia_tools.Nvrtc):
+def compiled(source: str, options: Sequence[str]) -> str:
     """In place of NVRTC: its PTX is the options and the source."""
-
-    folder: Path = Path()
-
-    def ptx(self, source: str, options: Sequence[str]) -> str:
-        return "\n".join([*options, source])
+    return "\n".join([*options, source])
 
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A crate with kernels of GPUs."""
-    monkeypatch.setattr(nvidia_tools.Nvrtc, "installed", Compiler)
-    monkeypatch.setattr(gpu_budgets, "versions", lambda: {"nvidia-cuda-nvrtc-cu12": "12.0"})
-    monkeypatch.setattr(gpu_budgets, "assemble", lambda *_: (LISTING, LOG))
-    kernels = {gpu_programs.KERNELS / name: text for name, text in KERNELS.items()}
-    others = {gpu_programs.VARIANTS: VARIANTS, gpu_programs.LAB: LAB, Path(GUARD.file): ""}
+    monkeypatch.setattr(gpu_kernels, "compile_ptx", compiled)
+    monkeypatch.setattr(gpu_kernels, "versions", lambda: {"nvidia-cuda-nvrtc-cu12": "12.0"})
+    monkeypatch.setattr(gpu_kernels, "assemble", lambda *_: (LISTING, LOG))
+    kernels = {gpu_kernels.KERNELS / name: text for name, text in KERNELS.items()}
+    others = {gpu_kernels.VARIANTS: VARIANTS, gpu_kernels.LAB: LAB, Path(GUARD.file): ""}
     for name, text in (kernels | others).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -156,52 +149,60 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    def main(tool: Any, *more: str) -> int:
-        monkeypatch.setattr("sys.argv", [f"{tool.__name__}.py", "--root", str(tree), *more])
-        status: int = tool.main()
-        return status
+    def main(*more: str) -> int:
+        monkeypatch.setattr("sys.argv", ["gpu_kernels.py", "--root", str(tree), *more])
+        return gpu_kernels.main()
 
     return main
+
+
+def ptx(tree: Path, name: str) -> str:
+    """The PTX of a program."""
+    [found] = (each for each in gpu_kernels.programs(tree) if each.name == name)
+    return found.ptx(tree)
 
 
 def test_what_was_accepted_is_expected_from_then_on(
     run: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(gpu_budgets, "--write") == 0
-    assert run(gpu_budgets) == 0
-    monkeypatch.setattr(gpu_budgets, "assemble", lambda *_: (LISTING, LOG.replace("40", "41")))
+    assert run("ptx") == 0
+    assert run("accept") == 0
+    assert run() == 0
+    monkeypatch.setattr(gpu_kernels, "assemble", lambda *_: (LISTING, LOG.replace("40", "41")))
     capsys.readouterr()
-    assert run(gpu_budgets) == 1
+    assert run() == 1
     printed = capsys.readouterr().out
     assert f"{NAME}: 41 registers found, 40 accepted" in printed
     assert "make gpu-budgets-accept" in printed
 
 
 def test_a_loop_is_called_as_its_line_of_source(tree: Path) -> None:
-    found = gpu_budgets.read_code(tree, Compiler())[0]
+    found = gpu_kernels.read_code(tree)[0]
     assert [name for name, *_ in found["loops"]] == ["", "many.cl: for (;;) {"]
+    of_lab = Part([], place=("types.cl", 2))
+    assert gpu_kernels.part_name(tree, of_lab) == "types.cl: for (;;) {"
 
 
 def test_what_is_never_allowed_is_not_written(
     run: Callable[..., int], tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spilled = LOG.replace("0 bytes spill stores", "80 bytes spill stores")
-    monkeypatch.setattr(gpu_budgets, "assemble", lambda *_: (LISTING, spilled))
-    assert run(gpu_budgets, "--write") == 1
+    monkeypatch.setattr(gpu_kernels, "assemble", lambda *_: (LISTING, spilled))
+    run("ptx")
+    assert run("accept") == 1
     assert (tree / GUARD.file).read_text() == ""
 
 
 def test_a_program_is_made_for_each_key_length_and_kind_of_tables_but_the_one_for_tests(
     tree: Path,
 ) -> None:
-    assert [program.name for program in gpu_programs.programs(tree)] == NAMES
+    assert [program.name for program in gpu_kernels.programs(tree)] == NAMES
 
 
 def test_sources_are_compiled_in_the_order_of_the_host_and_with_the_numbers_of_the_program(
     tree: Path,
 ) -> None:
-    lines = gpu_ptx.compile_all(tree, Compiler())["aes192-tables4-copies32.ptx"].splitlines()
-    assert lines == [
+    assert ptx(tree, "aes192-tables4-copies32").splitlines() == [
         "--gpu-architecture=compute_90",
         "--define-macro=KEY_WORDS=6",
         "--define-macro=TABLES=4",
@@ -217,7 +218,7 @@ def test_sources_are_compiled_in_the_order_of_the_host_and_with_the_numbers_of_t
 
 
 def test_a_program_of_the_lab_is_compiled_as_its_line_says(tree: Path) -> None:
-    lines = gpu_ptx.compile_all(tree, Compiler())["lab-bmma.ptx"].splitlines()
+    lines = ptx(tree, "lab-bmma").splitlines()
     assert lines[:3] == [
         "--gpu-architecture=compute_80",
         "--define-macro=TABLES=0",
@@ -229,61 +230,45 @@ def test_a_program_of_the_lab_is_compiled_as_its_line_says(tree: Path) -> None:
         '#line 1 "lab/lab.h"',
         '#line 1 "lab/bmma.cl"',
     ]
-    found = gpu_programs.programs(tree)[-1]
-    assert found.architectures == ("sm_86", "sm_90")
-    assert gpu_programs.source_line(tree, ("types.cl", 2)) == "for (;;) {"
+    of_it = [each for each in gpu_kernels.read_code(tree) if each["program"] == "lab-bmma"]
+    assert [each["architecture"] for each in of_it] == ["sm_86", "sm_90"]
 
 
 def test_remarks_on_assembly_and_numbers_of_calls_are_left_out(tree: Path) -> None:
-    kernel = tree / gpu_programs.KERNELS / "many.cl"
+    kernel = tree / gpu_kernels.KERNELS / "many.cl"
     assembly = "\t// begin inline asm\n\tmov;\n\t// end inline asm\n// kept\n"
     call = "\t{ // callseq 6, 0\n\tcall;\n\t} // callseq 6\n// kept\n"
     kernel.write_text(assembly + call, encoding="utf-8")
-    text = gpu_ptx.compile_all(tree, Compiler())["aes128-tables0-copies1.ptx"]
+    text = ptx(tree, "aes128-tables0-copies1")
     assert text.endswith('"many.cl"\n\tmov;\n// kept\n\t{\n\tcall;\n\t}\n// kept\n')
 
 
 def test_what_was_written_is_as_compiled_until_a_kernel_changes(
     run: Callable[..., int], tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(gpu_ptx) == 1
-    assert capsys.readouterr().out.count("is missing") == len(NAMES)
-    assert run(gpu_ptx, "--write") == 0
-    assert run(gpu_ptx) == 0
+    assert run("accept") == 1
+    assert capsys.readouterr().out.count("is not what NVRTC makes") == len(NAMES)
+    assert run("ptx") == 0
+    assert run("accept") == 0
     capsys.readouterr()
-    kernel = tree / gpu_programs.KERNELS / "many.cl"
+    kernel = tree / gpu_kernels.KERNELS / "many.cl"
     kernel.write_text(kernel.read_text("utf-8").replace("(;;)", "(;0;)"), encoding="utf-8")
-    assert run(gpu_ptx) == 1
-    told = capsys.readouterr().out.splitlines()
-    file = gpu_ptx.PTX / f"{NAMES[0]}.ptx"
-    assert told[0] == f"{file} is not what NVRTC makes of the kernels, from line 9 on."
-    assert told[-1] == "`make gpu-ptx` makes crates/sealift-gpu/ptx anew."
+    assert run() == 1
+    file = gpu_kernels.PTX / f"{NAMES[0]}.ptx"
+    told = f"{file} is not what NVRTC makes of the kernels: call `make gpu-ptx`"
+    assert capsys.readouterr().out.splitlines()[0] == told
 
 
 def test_a_file_of_no_program_is_told_and_not_written_again(
     run: Callable[..., int], tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(gpu_ptx, "--write")
-    (tree / gpu_ptx.PTX / "aes512.ptx").write_text("", encoding="utf-8")
+    run("ptx")
+    (tree / gpu_kernels.PTX / "aes512.ptx").write_text("", encoding="utf-8")
     capsys.readouterr()
-    assert run(gpu_ptx) == 1
-    assert "aes512.ptx is of no program" in capsys.readouterr().out
-    run(gpu_ptx, "--write")
-    assert run(gpu_ptx) == 0
-
-
-def test_a_crate_without_numbers_or_sources_is_refused(tree: Path) -> None:
-    variants = tree / gpu_programs.VARIANTS
-    variants.write_text("Self::None => (0, 1),", encoding="utf-8")
-    with pytest.raises(ValueError, match="includes no file of"):
-        gpu_ptx.compile_all(tree, Compiler())
-    variants.write_text("", encoding="utf-8")
-    with pytest.raises(ValueError, match="no numbers of tables"):
-        gpu_programs.programs(tree)
-    variants.write_text(VARIANTS, encoding="utf-8")
-    (tree / gpu_programs.LAB).write_text("", encoding="utf-8")
-    with pytest.raises(ValueError, match="names no program"):
-        gpu_programs.programs(tree)
+    assert run("accept") == 1
+    assert "aes512.ptx is not what NVRTC makes" in capsys.readouterr().out
+    assert run("ptx") == 0
+    assert not (tree / gpu_kernels.PTX / "aes512.ptx").exists()
 
 
 def test_what_does_not_compile_is_told_with_its_program(
@@ -292,21 +277,19 @@ def test_what_does_not_compile_is_told_with_its_program(
     def refuse(*_: object) -> str:
         raise ValueError("many.cl(2): error: expected a statement")
 
-    monkeypatch.setattr(Compiler, "ptx", refuse)
-    assert run(gpu_ptx) == 1
+    monkeypatch.setattr(gpu_kernels, "compile_ptx", refuse)
+    assert run() == 1
     assert f"{NAMES[0]}: many.cl(2): error: expected" in capsys.readouterr().err
 
 
 def test_without_a_compiler_nothing_is_compared_unless_it_is_required(
     run: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def missing() -> nvidia_tools.Nvrtc:
-        raise nvidia_tools.MissingError("NVRTC")
+    def missing() -> dict[str, str]:
+        raise MissingError("NVRTC")
 
-    monkeypatch.setattr(nvidia_tools.Nvrtc, "installed", missing)
-    monkeypatch.setenv("SEALIFT_REQUIRE", "cpu")
-    assert run(gpu_ptx) == 0
-    assert "is not compared with the kernels' sources: NVRTC" in capsys.readouterr().err
-    monkeypatch.setenv("SEALIFT_REQUIRE", "cpu,nvrtc")
-    assert run(gpu_ptx) == 1
-    assert "SEALIFT_REQUIRE names nvrtc, but NVRTC is not" in capsys.readouterr().err
+    monkeypatch.setattr(gpu_kernels, "versions", missing)
+    for required, code in (("cpu", 0), ("cpu,nvrtc", 1)):
+        monkeypatch.setenv("SEALIFT_REQUIRE", required)
+        assert run() == code
+        assert "are not checked: NVRTC is not installed" in capsys.readouterr().err

@@ -55,36 +55,37 @@ def kernel(listing: str) -> machine_code.Kernel:
 
 
 def test_a_loop_has_its_instructions_without_those_of_the_loop_inside() -> None:
-    outer, inner = kernel(NESTED).loops
+    _, outer, inner = kernel(NESTED).parts()
     assert (outer.depth, inner.depth) == (0, 1)
-    assert [one.opcode for one in inner.own] == ["LOP3.LUT", "LDS", "IMAD.WIDE.U32", "BRA"]
-    assert [one.opcode for one in outer.own] == [
+    assert [one.opcode for one in inner.code] == ["LOP3.LUT", "LDS", "IMAD.WIDE.U32", "BRA"]
+    assert [one.opcode for one in outer.code] == [
         *("LDG.E.128.CONSTANT", "BSSY", "BRA", "IADD3", "BRA"),
         *("BREV", "BSYNC"),
     ]
 
 
 def test_kernels_are_apart_and_a_loop_stands_where_its_jump_back_does() -> None:
-    assert [loop.place for loop in kernel(NESTED).loops] == [("many.cl", 9), ("aes.h", 7)]
+    places = [("", 0), ("many.cl", 9), ("aes.h", 7)]
+    assert [part.place for part in kernel(NESTED).parts()] == places
     both = NESTED + NESTED.replace("many", "long_join")
     assert [one.name for one in machine_code.kernels(both)] == ["many", "long_join"]
 
 
 def test_what_is_never_reached_is_not_outside_of_loops() -> None:
-    assert [one.opcode for one in kernel(NESTED).outside] == ["LDC", "EXIT"]
+    assert [one.opcode for one in next(kernel(NESTED).parts()).code] == ["LDC", "EXIT"]
 
 
 def test_instructions_are_counted_by_their_unit_and_memory_by_its_words() -> None:
-    outer, inner = kernel(NESTED).loops
+    _, outer, inner = kernel(NESTED).parts()
     nothing = dict.fromkeys(machine_code.COUNTED, 0)
-    assert machine_code.counts(inner.own) == {
+    assert machine_code.counts(inner.code) == {
         **nothing,
         "issued": 4,
         "alu": 1,
         "shared": 1,
         "wide": 1,
     }
-    assert machine_code.counts(outer.own) == {
+    assert machine_code.counts(outer.code) == {
         **nothing,
         "issued": 7,
         "alu": 1,
@@ -95,14 +96,14 @@ def test_instructions_are_counted_by_their_unit_and_memory_by_its_words() -> Non
 
 def test_a_jump_into_the_middle_makes_no_loop_of_what_it_does_not_pass() -> None:
     entered = NESTED.replace("LDC R1, c[0x0][0x28]", "@P3 BRA `(.L_x_2)")
-    [inner] = kernel(entered).loops
+    _, inner = kernel(entered).parts()
     assert inner.place == ("aes.h", 7)
 
 
 @pytest.mark.parametrize("code", ["BRX R4 -0x10", "JMX R2"])
 def test_a_jump_whose_way_is_not_known_is_refused(code: str) -> None:
     with pytest.raises(ValueError, match="whose target is not known"):
-        _ = kernel(NESTED.replace("BREV R4, R4", code)).loops
+        [*kernel(NESTED.replace("BREV R4, R4", code)).parts()]
 
 
 def test_an_instruction_of_no_known_unit_is_refused() -> None:
@@ -127,8 +128,8 @@ def test_a_function_is_counted_apart_from_the_kernel_that_calls_it() -> None:
         ".L_x_5:",
         f"{label}:\n   /*00c8*/   POPC R4, R4 ;\n   /*00cc*/   RET.REL.NODEC R2 `(many) ;",
     )
-    found = kernel(called)
-    [(name, code)] = found.functions.items()
-    assert (name, [one.opcode for one in code]) == ("seldom_product", ["POPC", "RET.REL.NODEC"])
-    assert len(found.loops) == 2
-    assert [one.opcode for one in found.outside] == ["LDC", "EXIT"]
+    outside, function, *loops = kernel(called).parts()
+    opcodes = [one.opcode for one in function.code]
+    assert (function.function, opcodes) == ("seldom_product", ["POPC", "RET.REL.NODEC"])
+    assert len(loops) == 2
+    assert [one.opcode for one in outside.code] == ["LDC", "EXIT"]

@@ -20,7 +20,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_an_unknown_name_is_an_error_that_suggests_the_nearest_and_lists_all(
+def test_an_unknown_name_is_an_error_that_lists_all_that_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SEALIFT_REQUIRE", "cpu, vectors,")
@@ -29,8 +29,7 @@ def test_an_unknown_name_is_an_error_that_suggests_the_nearest_and_lists_all(
     with pytest.raises(run_report.UnknownNameError) as told:
         run_report.required()
     assert str(told.value).startswith(
-        'SEALIFT_REQUIRE names "vektors", which no test knows; did you mean "vectors"? '
-        "(known: aesni, "
+        'SEALIFT_REQUIRE names "vektors", which no test knows (known: aesni, '
     )
 
 
@@ -73,17 +72,15 @@ def test_what_ran_anywhere_ran_and_the_rest_is_named_with_its_reason() -> None:
         "tools that ran: none",
     ]
     assert told[5].startswith("did not run: cuda: long long")
-    assert "did not run: pyca: no test tried it" in told
-    assert len(told) <= run_report.LINES_MAX
-    assert max(map(len, told)) < 250
+    assert len(told[5]) < 200
+    assert told[6].startswith("no test tried: aesni, ")
+    assert len(told) == 7
     assert not any("did not run: cpu" in line for line in told)
 
 
-def test_the_rest_of_too_many_lines_is_one_line() -> None:
-    told = run_report.summary([])
-    assert len(told) == run_report.LINES_MAX
-    named = " ".join(told)
-    assert all(name in named for name in run_report.names())
+def test_what_no_test_tried_is_one_line() -> None:
+    *_, last = run_report.summary([])
+    assert all(name in last for name in run_report.names())
 
 
 def test_ci_ends_with_what_ran_and_what_did_not(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@
 //! Nothing is computed here: arguments become columns, `gil` is the one place that leaves the GIL, `errors` the one place
 //! that turns an error into an exception, `ffi` the one that takes memory from Python objects.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod aesgcm;
 mod batch;
 mod bytes;

@@ -25,6 +25,7 @@ pub(crate) fn statuses(messages: usize) -> Outcome<Statuses> {
 }
 
 /// A copy.
+#[expect(clippy::disallowed_methods, reason = "one message, nonces, or offsets")]
 pub(crate) fn copy<T: Copy>(items: &[T], name: &str) -> Outcome<Vec<T>> {
     let mut all = empty(items.len(), name)?;
     all.extend_from_slice(items);

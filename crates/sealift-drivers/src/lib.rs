@@ -6,6 +6,8 @@
 //! need, [`kernels`], [`keys`] and [`workers`], stands beside them, for drivers in other crates too; and
 //! [`cache`], what was measured of this machine before, and [`single`], a key without a device.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 #[cfg(feature = "lab")]
 mod alarm;
 mod sync;

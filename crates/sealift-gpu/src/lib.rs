@@ -5,6 +5,8 @@
 //! computing and copying out overlap. Libraries that speak to GPUs are opened at run time: a machine without one is an
 //! answer ([`GpuError`]).
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod bench;
 mod builds;
 pub mod cuda;

@@ -97,7 +97,7 @@ macro_rules! made {
     };
 }
 
-// Each for the oldest compute capability that it compiles for, in tenths. tools/gpu_programs.py reads these lines.
+// Each for the oldest compute capability that it compiles for, in tenths. tools/gpu_kernels.py reads these lines.
 static PROGRAMS: [Made; 10] = made! {
     "lab-published-aes128" for 75: "published.cl" with KEY_WORDS = 4;
     "lab-published-aes192" for 75: "published.cl" with KEY_WORDS = 6;

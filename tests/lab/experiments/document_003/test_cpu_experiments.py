@@ -1,7 +1,8 @@
 """Document 003 on CPUs: cells, messages, and the published figures beside a run."""
 
 import json
-from dataclasses import replace
+from collections import Counter
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.lab.experiments.document_003.made_results import (
     skipped,
 )
 
-from sealift_lab.experiments.document_003 import EXPERIMENTS, messages
+from sealift_lab.experiments.document_003 import EXPERIMENTS, messages, operation_log
 from sealift_lab.experiments.own import EXPERIMENTS as OWN
 from sealift_lab.measure.crypto import MANY_KEYS, workload_of
 from sealift_lab.model.arm import Cell, Context, Skip
@@ -108,6 +109,18 @@ def test_messages_as_logged_are_the_records_of_the_input_file() -> None:
     assert {*columns["text_len"]} == {13, 16, 32, 51}
     assert {*columns["nonce_len"]} == {1, 12, 128}
     assert workload.text_len_mean == 28
+    counted = Counter(
+        (
+            each.operation,
+            8 * len(each.key),
+            len(each.nonce),
+            len(each.aad),
+            each.text_len,
+            each.tag_len,
+        )
+        for each in operation_log.records()
+    )
+    assert {astuple(each)[:-1]: each.weight for each in workload.shapes} == counted
 
 
 def test_a_cell_builds_the_messages_that_it_names() -> None:
