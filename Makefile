@@ -103,12 +103,17 @@ wheel: $(EXTENSION) $(TESTING) ## Build the wheels of the library and of the lab
 ##@ Test
 
 .PHONY: test
-test: test-rust test-python ## Run every test, Rust and Python
+test: test-rust test-python ## Run every test, Rust and Python, with a tenth of the large numbers; five minutes once built
+
+.PHONY: test-all
+test-all: ## Run what tests and checks there are, with all large numbers; half an hour
+	@SEALIFT_TEST_SCALE=1 $(MAKE) test
+	@$(MAKE) models guards oclgrind portable simulate
 
 .PHONY: test-rust
 test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in examples too
 	@echo "Testing the crates"
-	@cargo test --workspace
+	@SEALIFT_TEST_SCALE=$${SEALIFT_TEST_SCALE:-0.1} cargo test --workspace
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
 	@cargo test --release -p sealift-kernels --test residue
 	@echo "Testing a device in a crate of its own"

@@ -41,7 +41,7 @@ import sealift
 from peer_cases import Case, cases
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import finding
-from sealift_lab.experiments.notes import NAMES
+from sealift_lab.experiments.document_003.messages import NAMES
 from sealift_lab.judge.rows import results
 from sealift_lab.machine.facts import describe
 from sealift_lab.measure.write_folder import (

@@ -42,7 +42,10 @@ def breaches(root: Path) -> list[Breach]:
 
 
 def dead_rust(tree: Tree) -> Iterator[Breach]:
-    """Every .rs file is a target, or has its `mod` or path in the file that it belongs to."""
+    """Every .rs file is a target, or has its `mod` or path in the file that it belongs to.
+
+    Programs that an experiment compiles are data: their names stand in Python.
+    """
     named = set[str]()
     for file, text in _files(tree, ".rs"):
         path = PurePosixPath(file)
@@ -53,7 +56,8 @@ def dead_rust(tree: Tree) -> Iterator[Breach]:
         for other in re.findall(r'(?:#\[path = |\binclude!\()"(.+)"', text):
             named.add(os.path.normpath(path.parent / other))
     for file, _ in _files(tree, ".rs"):
-        if file not in named and not re.fullmatch(TARGETS, file):
+        is_data = "programs" in PurePosixPath(file).parent.parts
+        if file not in named and not is_data and not re.fullmatch(TARGETS, file):
             yield file, 1, "no `mod` and no target reaches this file; name it or delete it"
 
 
@@ -69,13 +73,13 @@ def dead_python(tree: Tree) -> Iterator[Breach]:
 
 
 def dead_data(tree: Tree) -> Iterator[Breach]:
-    """Every test vector, and every file in a folder named data, is named by code.
+    """Every test vector, and every file in a folder named data or programs, is named by code.
 
     A published table may be named without its ending.
     """
     code = "".join(text for _, text in _files(tree, ".rs", ".py"))
     for path in map(PurePosixPath, tree):
-        is_data = str(path).startswith(VECTORS) or "data" in path.parent.parts
+        is_data = str(path).startswith(VECTORS) or {"data", "programs"} & {*path.parent.parts}
         is_named = path.name in code or f'"{path.stem}"' in code
         if is_data and path.suffix != ".md" and not is_named:
             yield str(path), 1, "no code names this file; read it or delete it"

@@ -41,7 +41,7 @@ class Done:
 
     @property
     def fault(self) -> str:
-        """What is wrong, with the place in the file; "" where it ended as planned."""
+        """The fault, with its place in the file; "" where it ended as planned."""
         if self.outcome is Outcome.AS_PLANNED:
             return ""
         place, right, made = self.record.place, self.record.expected, self.calculated

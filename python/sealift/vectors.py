@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from binascii import unhexlify
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 
 
 class Planned(StrEnum):
-    """What is done to a message, and what must come of it."""
+    """The operation on a message, and the outcome that it must have."""
 
     SEAL = "seal"
     OPEN = "open"
@@ -76,7 +77,7 @@ def read_vectors(path: Path) -> VectorFile:
     """Reads a file; its ending says what it is.
 
     - `.rsp`: NIST's CAVP, as `gcmEncryptExtIV128.rsp` and `gcmDecrypt128.rsp`.
-    - `.json`: Wycheproof, as `aes_gcm_test.json`. What is valid is sealed and opened.
+    - `.json`: Wycheproof, as `aes_gcm_test.json`. Valid tests are sealed and opened.
     - `.csv`: a header line with the columns `CSV_COLUMNS`, bytes as hexadecimal digits.
 
     Raises:
@@ -103,7 +104,7 @@ def _text(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"line {line}: byte {content[error.start]:#04x} is no UTF-8") from error
+        raise ValueError(f"line {line}: byte {content[error.start]:#04x} is not UTF-8") from error
 
 
 def _read_nist(name: str, text: str, _: Counter[str]) -> Iterator[VectorRecord]:
@@ -143,7 +144,9 @@ def _nist_blocks(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[dict[str, i
             fields[name] = number, value.lstrip()
         else:
             right = f"[Name = bits] or one of {', '.join(NIST_FIELDS)}"
-            raise ValueError(f"line {number}: {line[:SHOWN]!r} is no line of a record; {right}")
+            raise ValueError(
+                f"line {number}: {_shown(line)} is not a line of a record; right: {right}"
+            )
     if fields:
         yield lengths, fields
 
@@ -173,8 +176,10 @@ def _read_wycheproof(_: str, text: str, left_out: Counter[str]) -> Iterator[Vect
         whole = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: {error.msg}") from error
+    except RecursionError as error:
+        raise ValueError("line 1: brackets are nested too deeply") from error
     if _member(whole, "algorithm", str, 1) != "AES-GCM":
-        raise ValueError(f"line 1: its algorithm is {whole['algorithm']!r}, not 'AES-GCM'")
+        raise ValueError(f"line 1: its algorithm is {_shown(whole['algorithm'])}, not 'AES-GCM'")
     found = (re.search(r'"tcId"\s*:\s*(\d+)', line) for line in text.splitlines())
     line_of = {int(match[1]): line for line, match in enumerate(found, start=1) if match}
     for group in _member(whole, "testGroups", list, 1):
@@ -187,7 +192,7 @@ def _read_wycheproof(_: str, text: str, left_out: Counter[str]) -> Iterator[Vect
                 left_out["may succeed or fail"] += 1
             elif result not in RESULTS:
                 right = f"right would be {', '.join(RESULTS)} or acceptable"
-                raise ValueError(f"line {line}: result {result!r}; {right}")
+                raise ValueError(f"line {line}: result {_shown(result)}; {right}")
             elif len(parts[0]) not in KEY_LENGTHS:
                 left_out[f"have a key of {len(parts[0])} bytes"] += 1
             else:
@@ -198,7 +203,7 @@ def _read_wycheproof(_: str, text: str, left_out: Counter[str]) -> Iterator[Vect
 def _member(where: Any, name: str, kind: type, line: int) -> Any:
     found = where.get(name) if isinstance(where, dict) else None
     if not isinstance(found, kind):
-        raise ValueError(f"line {line}: there is no {name!r} as Wycheproof's files have it")
+        raise ValueError(f"line {line}: {name!r} is missing; Wycheproof's files have it")
     return found
 
 
@@ -240,7 +245,9 @@ def _csv_records(of: Mapping[str, str], line: int, number: int) -> Iterator[Vect
         ("operation", operation, ("seal", "open", "both")),
     ):
         if value not in right:
-            raise ValueError(f"line {line}: {name} {value!r}; right would be {', '.join(right)}")
+            raise ValueError(
+                f"line {line}: {name} {_shown(value)}; right would be {', '.join(right)}"
+            )
     if result == "invalid" and (operation == "seal" or of["plaintext"]):
         raise ValueError(f"line {line}: what is invalid is opened, and has no plaintext")
     names = ("key", "nonce", "aad", "plaintext", "ciphertext", "tag")
@@ -266,17 +273,24 @@ def _record(line: int, label: str, planned: Planned, *parts: bytes) -> VectorRec
 
 def _hex(text: str, name: str, line: int) -> bytes:
     try:
-        # fromhex would pass over blanks.
-        return bytes.fromhex("" if not text else text.replace(" ", "?"))
+        # bytes.fromhex passes over blanks and tabs.
+        return unhexlify(text)
     except ValueError:
-        shown = f"{text[:SHOWN]}..." if len(text) > SHOWN else text
-        raise ValueError(f"line {line}: {name} {shown!r} is no whole hexadecimal bytes") from None
+        shown = _shown(text)
+        raise ValueError(
+            f"line {line}: {name} {shown} is not pairs of hexadecimal digits"
+        ) from None
+
+
+def _shown(text: str) -> str:
+    """A text in quotes, the beginning of a long one, without control characters."""
+    return repr(f"{text[:SHOWN]}..." if len(text) > SHOWN else text)
 
 
 CSV_COLUMNS = ("key", "nonce", "plaintext", "ciphertext", "tag", "aad", "operation", "result")
 """Columns of one's own file; the first five are needed, others are passed over."""
 KEY_LENGTHS = (16, 24, 32)
-SECTION = re.compile(r"\[(\w+) = (\d+)\]")
+SECTION = re.compile(r"\[(\w+) = ([0-9]{1,9})\]")
 KIND = re.compile("(encrypt|decrypt)", re.IGNORECASE)
 NIST_BITS = {
     "Key": "Keylen",

@@ -730,11 +730,11 @@ class Arm:
                 several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
                 where each thread works all messages, or "partitioned"), data ("resident" or "with
                 transfers"), grid (blocks, and threads of each; None for what Sealift's driver
-                takes), operation ("seal", "open", "verify", "counter mode", or "mixed, verified" and
-                "mixed, refused": half sealed, a quarter opened, and a quarter verified or, with wrong
-                tags, refused), keys ("own keys", one for each message, or "one key"), key_bits (a
-                sequence of 128, 192 and 256: as many messages have each, one length after the
-                other), s_box ("tables" or "without tables", for code "ours"), messages,
+                takes), operation ("seal", "open", "verify", "counter mode", or "mixed, verified"
+                and "mixed, refused": half sealed, a quarter opened, and a quarter verified or, with
+                wrong tags, refused), keys ("own keys", one for each message, or "one key"),
+                key_bits (a sequence of 128, 192 and 256: as many messages have each, one length
+                after the other), s_box ("tables" or "without tables", for code "ours"), messages,
                 message_bytes and seed.
 
         Raises:
@@ -838,26 +838,33 @@ class PublishedTool:
     @property
     def address(self) -> int:
         """Where the application's memory lies."""
-    def experiment(
-        self, asked: Mapping[str, object]
-    ) -> tuple[int, int, list[int], list[int], list[list[int]]]:
-        """Copies every length by each of the tool's three functions.
+    def begin(self, asked: Mapping[str, object]) -> tuple[int, int, list[int]]:
+        """Gives back the memory of the last experiment, takes this one's, and fills its source.
 
         Args:
             asked: A mapping with all of memory ("heap", "shm", "region"), bytes of it,
                 direction ("writes", "reads", "reads what is there"), value (byte i of a source
-                that is filled is i plus this), lengths of copies (the first that is longer than
-                the memory ends it), folder for files without a name, region (path, offset,
-                bytes; or None).
+                that is filled is i plus this), folder for files without a name, region (path,
+                offset, bytes; or None).
 
         Returns:
-            Where the memory lies; the file behind it, or -1; of the source and of the destination
-            the last word, the one before it, and the third, second and first; and for each length
-            the nanoseconds that all runs took by each function.
+            Where the memory lies; the file behind it, or -1; and of the source the last word, the
+            one before it, and the third, second and first.
 
         Raises:
             ValueError: If something of it is wrong.
-            NotMeasurableError: If this machine has no such function or memory.
+            NotMeasurableError: If this machine has no such memory.
+        """
+    def copy(self, bytes: int) -> tuple[list[int], list[int]]:
+        """Copies a length by each of the tool's three functions.
+
+        Returns:
+            The nanoseconds that all runs took by each function; and of the destination the last
+            word, the one before it, and the third, second and first.
+
+        Raises:
+            ValueError: If no experiment has begun, or its memory is shorter.
+            NotMeasurableError: If this machine has no such function.
             WrongResultError: If something is copied wrong.
         """
 

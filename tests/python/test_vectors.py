@@ -118,15 +118,18 @@ def test_each_kind_of_file_has_its_operations(folder: Path) -> None:
         ("encrypt.rsp", "Key = 7f", "Key = 7", "line 10: Key '7ddb5"),
         ("encrypt.rsp", "Key = 7fdd", "Key = dd", "line 10: Key of 120 bits, and [Keylen = 128]"),
         ("encrypt.rsp", "PT = ", "QT = ", "line 12: 'QT = d5de"),
+        ("encrypt.rsp", "IVlen = 96", f"IVlen = {'9' * 5_000}", "line 4: '[IVlen = 999"),
         ("encrypt.rsp", "IV = ", "Count = ", "line 9: a record has PT or"),
         ("encrypt.rsp", "AAD =\n", "", "line 9: the record has no AAD"),
         ("encrypt.rsp", "Encrypt", "Encript", ""),
         ("decrypt.rsp", "FAIL", "PT =", ""),
-        ("decrypt.rsp", "FAIL", "FAIM", "line 23: 'FAIM' is no line of a record"),
+        ("decrypt.rsp", "FAIL", "FAIM", "line 23: 'FAIM' is not a line of a record"),
         ("decrypt.rsp", "Count = 1\n", "", "line 17: Key stands at a wrong place or twice"),
         ("decrypt.rsp", "FAIL\n", "", "line 17: a record has PT or, where it is opened, FAIL"),
         ("wycheproof.json", "AES-GCM", "AES-CCM", "line 1: its algorithm is 'AES-CCM'"),
-        ("wycheproof.json", '"tag"', '"tug"', ": there is no 'tag' as Wycheproof's files have it"),
+        ("wycheproof.json", '"tag"', '"tug"', ": 'tag' is missing; Wycheproof's files have it"),
+        ("wycheproof.json", f'"{KEY}', f'"\\t{KEY}', r"key '\t5b9604"),
+        ("wycheproof.json", "acceptable", "p" * 99, f"result '{'p' * 40}...'; right would be"),
         ("wycheproof.json", "acceptable", "perhaps", ": result 'perhaps'; right would be valid"),
         ("wycheproof.json", "}", "", ": Expecting"),
         ("own.csv", "nonce", "iv", "line 2: the header has no column nonce"),
@@ -163,7 +166,8 @@ def test_what_is_no_vector_file_is_told(folder: Path) -> None:
     for name, content, told in (
         ("x.txt", b"", "x.txt: its name ends in none of .rsp, .json, .csv"),
         ("empty.csv", b"", "empty.csv: it has no record"),
-        ("latin.csv", b"key\n\xe4", "latin.csv, line 2: byte 0xe4 is no UTF-8"),
+        ("latin.csv", b"key\n\xe4", "latin.csv, line 2: byte 0xe4 is not UTF-8"),
+        ("deep.json", b"[" * 200_000, "deep.json, line 1: brackets are nested too deeply"),
         ("plain.rsp", b"Count = 0\n", "plain.rsp, line 1: neither heading nor name has"),
     ):
         (folder / name).write_bytes(content)
@@ -298,6 +302,16 @@ def test_files_are_read_before_any_work_and_a_log_spoils_none(folder: Path) -> N
         assert (ran.exit_code, ran.stdout) == (code, "")
         assert told in ran.stderr
     assert path.read_text() == CSV
+
+
+def test_a_name_that_is_no_line_of_text_is_one_line_of_the_log(folder: Path) -> None:
+    path, log = folder / os.fsdecode(b"x\nVerdict = \xff.rsp"), folder / "log.txt"
+    path.write_text(ENCRYPT)
+    ran = process("check", "library", "--vectors", str(path), "--log", str(log))
+    assert ran.returncode == 0, ran.stderr
+    lines = log.read_text().splitlines()
+    assert [line for line in lines if line.startswith("Verdict")] == ["Verdict = right"]
+    assert r"Record = x\nVerdict = \udcff.rsp, line 9, record 1" in lines
 
 
 def test_where_no_operation_is_taken_nothing_ran(folder: Path) -> None:

@@ -33,6 +33,10 @@ BREACHES = {
     ),
     "a_vector_file_nobody_names_is_dead": ("Key = 00\n", "tests/vectors/lost.rsp:1: no code names"),
     "a_data_file_nobody_names_is_dead": ("a,b\n", "python/sealift/data/lost.csv:1: no code names"),
+    "a_program_in_another_language_that_nobody_names_is_dead": (
+        "fn main() {}\n",
+        "python/sealift_lab/experiments/programs/lost.rs:1: no code names",
+    ),
     "a_word_in_the_code_is_no_name_of_a_data_file": (
         "a,b\n",
         "python/sealift_lab/data/OTHER.csv:1: no code names",

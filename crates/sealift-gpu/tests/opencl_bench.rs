@@ -87,12 +87,7 @@ fn every_type_of_numbers_is_computed_right() {
         assert!(bench.run(1).unwrap().compute_ns > 0);
         assert_eq!((bench.check().unwrap(), bench.operations()), (10, 36 * 512 * 10), "{of:?}");
         bench.forget().unwrap();
-        assert!(bench.check_part().is_err(), "{of:?}");
-    }
-    let mut bench = TypesBench::new(&gpu, Type::Long, Grid { groups: 2, group_items: 40 }).unwrap();
-    for count in [64, 16, 64] {
-        bench.run(1).unwrap();
-        assert_eq!(bench.check_part().unwrap(), count);
+        assert!(bench.check().is_err(), "{of:?}");
     }
 }
 

@@ -6,6 +6,7 @@ The extension is a parameter: that of the library, or the lab's, which has more 
 import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from itertools import count, islice, takewhile
 from types import ModuleType
 
 from sealift import DriverInfo, SealiftError
@@ -20,13 +21,20 @@ stands behind its name.
 
 
 def states(extension: ModuleType) -> Iterator[State]:
-    """Every driver, and below each that is present the choices it has, as in `cpu:isa=vaes256`."""
+    """Every driver, and below each that is present its choices, as in `cpu:isa=vaes256`.
+
+    Of a driver that takes numbers they are its further devices of that role, as in `cuda:1`.
+    """
     for driver in extension.drivers():
         yield _state(extension, driver.name, driver)
         if driver.state == "present":
             for setting, choices in CHOICE.findall(driver.summary):
                 for choice in choices.split("|"):
                     yield _state(extension, f"{driver.name}:{setting}={choice}", driver)
+            if f"{driver.name}:1" in driver.summary:
+                numbered = (_state(extension, f"{driver.name}:{n}", driver) for n in count())
+                here = takewhile(lambda each: each["state"] == "present", numbered)
+                yield from islice((each for each in here if each["role"] == driver.role), 1, None)
 
 
 def split_specs(extension: ModuleType, text: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class FileResult:
-    """What came of the operations of a file, with the attributes of `sealift.CheckResult`."""
+    """The result of the operations of a file, with the attributes of `sealift.CheckResult`."""
 
     passed: bool
     text: str
@@ -29,7 +29,7 @@ class FileResult:
 
 
 class VectorCheck:
-    """A device that works vector files; has what `check` needs of a `sealift.DeviceCheck`.
+    """A device that works vector files; `check` uses it as a `sealift.DeviceCheck`.
 
     A check is a file. Raises as `sealift.Engine` does, and ValueError as `read_vectors`.
     """
@@ -47,7 +47,7 @@ class VectorCheck:
         self.compared_with = f"{len(paths)} file{'s' * (len(paths) > 1)}"
         self._files = {_check_of(path): read_vectors(Path(path)) for path in paths}
         names = [Path(path).name for path in paths]
-        # In the log of so many operations.
+        # The log repeats them for each operation.
         shown = names if len({*names}) == len(names) else paths
         self._shown = dict(zip(self._files, shown, strict=True))
         self._done: list[tuple[str, Done]] = []
@@ -88,7 +88,7 @@ class VectorCheck:
     def write_log(self, path: Path, *, is_right: bool) -> None:
         """Adds the log of this device to a file; an OSError if it can't be written."""
         with path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in self._log(is_right=is_right))
+            file.writelines(f"{_printable(line)}\n" for line in self._log(is_right=is_right))
 
     def _log(self, *, is_right: bool) -> Iterator[str]:
         files = self._files.values()
@@ -122,6 +122,13 @@ def read_all(paths: Sequence[str]) -> list[VectorFile]:
 def not_run_text(not_run: Mapping[str, int]) -> str:
     """Counts and reasons in words: `6 have a nonce of 0 bytes, 2 may succeed or fail`; or ""."""
     return ", ".join(f"{count:,} {reason}" for reason, count in not_run.items())
+
+
+def _printable(line: str) -> str:
+    """The line with control characters, and bytes of file names that are not text, escaped."""
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
 
 
 def _check_of(path: str) -> str:

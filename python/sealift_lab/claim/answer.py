@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sealift_lab.claim.claims import RELATIONS, absent_devices, experiment_claims, fastest, rate
 from sealift_lab.claim.declared import plans, published
-from sealift_lab.claim.published import Outcome, outcome
+from sealift_lab.claim.published import Replication, replication
 from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.arm import Cell
@@ -222,8 +222,8 @@ def _counted(run: Run, results: Mapping[str, Results]) -> str:
     if any(not row.wrong for each in results.values() for row in each.rows):
         return "Measured on devices for tests only"
     pairs, _ = published(run, results)
-    if outcomes := [outcome(claim) for _, claim in pairs if claim.ledger is Ledger.MODELLED]:
-        reproduced = outcomes.count(Outcome.REPRODUCED)
+    if outcomes := [replication(claim) for _, claim in pairs if claim.ledger is Ledger.MODELLED]:
+        reproduced = outcomes.count(Replication.REPRODUCED)
         return f"{reproduced} of {len(outcomes)} published figures reproduced by a model"
     origins = {planned.origin for planned in run.plan.experiments if not planned.is_timed}
     if Origin.MEASURED in origins:
@@ -248,6 +248,8 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
     is_noisy = pairs is not None and pairs.noise > NOISE_CARE
     if pairs:
         yield Remark(f"noise ±{format_percent(pairs.noise)}", is_noisy)
+    if further := _further_devices(run):
+        yield Remark(f"also here, not measured: {', '.join(further)}")
     if best and not is_noisy and all(row.processes == 1 for row in best.rows):
         yield Remark("another run may differ by 1 to 3 %")
     wrong = (claim for claim in every if claim.relation is Relation.WRONG)
@@ -265,6 +267,21 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
     for claim in every:
         if best and claim.relation is Relation.WINS_FROM and claim.experiment == best.planned.name:
             yield Remark(sentence(claim))
+
+
+def _further_devices(run: Run) -> list[str]:
+    """Devices with a number, as `cuda:1`, that no cell names, where one names their driver."""
+    cells = (cell for each in run.plan.experiments for group in each.groups for cell in group)
+    # A value may say more, as `cuda, laid out by 2 cores`.
+    named = {str(value).partition(",")[0] for cell in cells for value in cell.values()}
+    return [
+        each.spec
+        for each in run.machine.devices
+        if each.state == "present"
+        and each.spec.removeprefix(f"{each.driver}:").isdecimal()
+        and each.driver in named
+        and each.spec not in named
+    ]
 
 
 QUESTION = "Where should my bulk encryption run?"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
+from sealift_lab.claim.words import AGREES
 from sealift_lab.judge.verdicts import MARGIN, verdict
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.published import (
@@ -39,7 +40,7 @@ Ratio = Callable[[Row, Row], Estimate]
 """Times as fast the first row is as the second one; from the judge, which has the samples."""
 
 
-class Outcome(StrEnum):
+class Replication(StrEnum):
     """What is counted of published figures; only independent evidence counts as reproduced."""
 
     REPRODUCED = "reproduced"
@@ -79,23 +80,21 @@ def published_claim(published: Published, here: Estimate | str, experiment: str 
     )
 
 
-def outcome(claim: Claim) -> Outcome:
-    """As what a claim on a published figure is counted."""
-    if claim.relation in AGREES:
-        return Outcome.REPRODUCED if claim.is_independent else Outcome.NOT_INDEPENDENT
-    if claim.relation is Relation.SAME and not claim.is_independent:
-        return Outcome.NOT_INDEPENDENT
+def replication(claim: Claim) -> Replication:
+    """How a claim on a published figure is counted."""
+    if claim.relation in AGREES and not claim.is_independent:
+        return Replication.NOT_INDEPENDENT
     if claim.relation is Relation.UNTESTED and claim.reason in UNJUDGED.values():
-        return Outcome.NO_RESULT
-    return OUTCOMES.get(claim.relation, Outcome.OTHER_MACHINE)
+        return Replication.NO_RESULT
+    return REPLICATIONS.get(claim.relation, Replication.OTHER_MACHINE)
 
 
 def count(pairs: Sequence[Pair]) -> dict[tuple[str, Ledger], dict[str, int]]:
-    """How many figures of each document have which outcome; ledgers are never added up."""
-    counts = Counter((document_of(each), claim.ledger, outcome(claim)) for each, claim in pairs)
+    """How many figures of each document have which replication; ledgers are never added up."""
+    counts = Counter((document_of(each), claim.ledger, replication(claim)) for each, claim in pairs)
     documents = sorted({document for document, *_ in counts})
     every: dict[tuple[str, Ledger], dict[str, int]] = {
-        (document, ledger): {o.value: n for o in Outcome if (n := counts[document, ledger, o])}
+        (document, ledger): {o.value: n for o in Replication if (n := counts[document, ledger, o])}
         for document in documents
         for ledger in Ledger
     }
@@ -107,7 +106,7 @@ def summary(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
 
     What agrees is independent evidence; arithmetic on what is printed is left out.
     """
-    counts = Counter((claim.ledger, outcome(claim)) for _, claim in pairs)
+    counts = Counter((claim.ledger, replication(claim)) for _, claim in pairs)
     found = []
     for name, ledger in (("Measured", Ledger.MEASURED), ("Modelled", Ledger.MODELLED)):
         many = {text: sum(counts[ledger, each] for each in of) for text, of in IN_SHORT.items()}
@@ -319,18 +318,20 @@ JUDGED = {
 UNJUDGED = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 # Agreement of these is no evidence: projected, put in, read into a sentence, or print alone.
 NO_EVIDENCE = (Kind.LIMIT, Kind.GIVEN, Kind.BEYOND, Kind.READING, Kind.ARITHMETIC)
-AGREES = (Relation.REPRODUCED, Relation.IN_SHAPE, Relation.HOLDS)
 IN_SHORT = {
-    " published figures agree": (Outcome.REPRODUCED,),
-    " differ": (Outcome.CONTRADICTED, Outcome.DIFFERS),
-    " not settled": (Outcome.INCONCLUSIVE,),
-    " not here": (Outcome.UNTESTED,),
+    " published figures agree": (Replication.REPRODUCED,),
+    " differ": (Replication.CONTRADICTED, Replication.DIFFERS),
+    " not settled": (Replication.INCONCLUSIVE,),
+    " not here": (Replication.UNTESTED,),
 }
-OUTCOMES = {
-    Relation.CONTRADICTED: Outcome.CONTRADICTED,
-    Relation.DIFFERS: Outcome.DIFFERS,
-    Relation.INCONCLUSIVE: Outcome.INCONCLUSIVE,
-    Relation.UNTESTED: Outcome.UNTESTED,
+REPLICATIONS = {
+    **dict.fromkeys(
+        (Relation.REPRODUCED, Relation.IN_SHAPE, Relation.HOLDS), Replication.REPRODUCED
+    ),
+    Relation.CONTRADICTED: Replication.CONTRADICTED,
+    Relation.DIFFERS: Replication.DIFFERS,
+    Relation.INCONCLUSIVE: Replication.INCONCLUSIVE,
+    Relation.UNTESTED: Replication.UNTESTED,
 }
 # Units in which more is slower.
 TIMES = {"ns", "µs", "us", "ms", "s", "min", "cycles", "cycles/B", "cycles a byte", "ns/B"}

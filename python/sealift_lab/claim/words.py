@@ -29,8 +29,8 @@ def relation_words(claim: Claim) -> str:
         return "follows from its own figures" if is_so else "its own figures give another value"
     if claim.relation in AGREES and not claim.is_independent:
         return "agrees, no independent evidence"
-    relations = READINGS if claim.unit in AMOUNTS else RELATIONS
-    return relations.get(claim.relation, claim.relation.value)
+    words = AMOUNT_WORDS if claim.unit in AMOUNTS else SPEED_WORDS
+    return words.get(claim.relation, claim.relation.value)
 
 
 def name_of(value: Value, names: Mapping[str, str]) -> str:
@@ -155,7 +155,7 @@ TEMPLATES = {
 PUBLISHED = "{subject}: {published} {unit} published, {here}{relation}{because}"
 AGREES = (Relation.REPRODUCED, Relation.IN_SHAPE, Relation.HOLDS, Relation.SAME)
 # Of values of other machines, and of what a document says of itself.
-RELATIONS = {
+SPEED_WORDS = {
     Relation.SAME: "about as fast here",
     Relation.FASTER: "faster here",
     Relation.SLOWER: "slower here",
@@ -163,7 +163,7 @@ RELATIONS = {
 }
 # Of what is no speed.
 AMOUNTS = ("°C", "GHz", "MHz", "mV", "RPM", "%")
-READINGS = RELATIONS | {
+AMOUNT_WORDS = SPEED_WORDS | {
     Relation.SAME: "about the same here",
     Relation.FASTER: "higher here",
     Relation.SLOWER: "lower here",

@@ -11,7 +11,7 @@ from sealift.cli.output import columns, echo, eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
-from sealift_lab.judge.certify import PAIRS, Plant, agreement, certify_commands, pools, replay
+from sealift_lab.judge.certify import PAIRS, Plant, agreement, certify_commands, pools, resample
 from sealift_lab.judge.certify import certify as measure
 from sealift_lab.judge.rows import results
 from sealift_lab.judge.trial import WORKS, measure_trial
@@ -51,7 +51,7 @@ def certify(
     elif again:
         document = _of_runs(results, again)
     else:
-        document = _replayed(results, comparisons or 400)
+        document = _resampled(results, comparisons or 400)
     if as_json:
         output.show_json(document)
     else:
@@ -74,7 +74,7 @@ def _texts(row: Any) -> dict[str, str]:
     return {HEADS.get(name, name): _text(name, value) for name, value in row.items()}
 
 
-def _replayed(folder: Path, comparisons: int) -> Document:
+def _resampled(folder: Path, comparisons: int) -> Document:
     noise = pools(Run(each.parent).samples for each in sorted(folder.rglob(SAMPLES)))
     if not noise:
         fail(
@@ -83,7 +83,7 @@ def _replayed(folder: Path, comparisons: int) -> Document:
             "runs, or measure with --live",
         )
     eprint(f"drawn from {sum(map(len, noise)):,} A/A pairs of {len(noise):,} groups")
-    return {"rates": replay(noise, comparisons).to_dicts()}
+    return {"rates": resample(noise, comparisons).to_dicts()}
 
 
 def _live(comparisons: int) -> Document:

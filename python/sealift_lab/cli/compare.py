@@ -7,7 +7,7 @@ from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import compare as compare_runs
 from sealift_lab.claim.declared import published
-from sealift_lab.claim.published import outcome
+from sealift_lab.claim.published import replication
 from sealift_lab.claim.words import relation_words
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.output import Record
@@ -111,7 +111,7 @@ def _with_published(run: Run) -> Comparison:
             "unit": figure.unit,
             **ends("here", claim.figure),
             "verdict": relation_words(claim),
-            "outcome": outcome(claim).value,
+            "outcome": replication(claim).value,
             "reason": claim.reason,
             "note": figure.note,
             "source": figure.source,

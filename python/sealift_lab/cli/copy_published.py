@@ -12,15 +12,17 @@ from tempfile import gettempdir
 from typing import NamedTuple
 
 from sealift.cli.output import echo, eprint
+from sealift_lab._lab import PublishedTool
 from sealift_lab.cli.parse import Region
 from sealift_lab.experiments.document_004 import tool
-from sealift_lab.experiments.document_004.copies import READ, REGION, SHARED_BYTES
-from sealift_lab.measure.native import (
-    PUBLISHED_BYTES,
-    PublishedExperiment,
-    published_experiment,
-    published_tool,
+from sealift_lab.experiments.document_004.copies import (
+    READ,
+    READ_HEAP,
+    READ_SHARED,
+    REGION,
+    SHARED_BYTES,
 )
+from sealift_lab.machine.facts import check_memory
 from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.results import Estimate
 
@@ -45,7 +47,14 @@ class Work(NamedTuple):
 
 
 def run(work: Work, file: Path) -> None:
-    """Copies, prints the tool's lines, and writes its file."""
+    """Copies, prints the tool's lines as it goes, and writes its file.
+
+    Raises:
+        Skip: If memory is short.
+        NotMeasurableError: If there can't be the threads, or a mapping of what is named.
+        WrongResultError: If something is copied wrong; the file has what was measured before.
+    """
+    check_memory(2 * HEAP_BYTES)
     eprint(*_differences(work))
     ids = "".join(f"{number} " for number in work.ids)
     echo(
@@ -55,99 +64,85 @@ def run(work: Work, file: Path) -> None:
     )
     if work.threads:
         echo(f"Starting {work.threads} worker threads")
-    application = published_tool(runs=work.runs, threads=work.threads)
+    application = PublishedTool(runs=work.runs, threads=work.threads)
     echo(
-        f"App Memory uses host Heap [len=0x{PUBLISHED_BYTES:x} Bytes] at virtual address "
+        f"App Memory uses host Heap [len=0x{HEAP_BYTES:x} Bytes] at virtual address "
         f"0x{application.address:x}"
     )
     lines: list[tool.ToolLine] = []
     try:
         for number in work.ids:
             time.sleep(work.pause_s)
-            memory, length = _memory(number, work.region)
-            done = published_experiment(
-                application,
-                memory=memory,
-                bytes=length,
-                direction=_direction(number, work.init),
-                value=work.value,
-                lengths=work.sizes,
-                folder=Path(gettempdir()),
-                region=work.region,
-            )
-            found = [*_lines(work, number, done)]
-            lines += found
-            echo("\n".join(_texts(work, number, length, done, found)))
+            lines.extend(_experiment(work, number, application))
     finally:
         # What was measured until an interruption or a wrong result, too.
         write_file(file, tool.format_file(lines, small_decimals=3))
         eprint(f"written: {file}")
 
 
-def _memory(number: int, region: Region | None) -> tuple[str, int]:
-    """The kind of the memory that is called shared, and how long it is."""
-    memory = tool.MEMORIES[number].removeprefix(READ)
+def _experiment(work: Work, number: int, application: PublishedTool) -> Iterator[tool.ToolLine]:
+    """An experiment, length by length."""
+    memory, region = tool.MEMORIES[number].removeprefix(READ), work.region
+    is_read, offset = tool.MEMORIES[number].startswith(READ), 0
+    length = HEAP_BYTES if memory == "heap" else SHARED_BYTES
     if memory == REGION and region is not None:
-        return memory, min(region.length, PUBLISHED_BYTES)
-    return memory, PUBLISHED_BYTES if memory == "heap" else SHARED_BYTES
-
-
-def _direction(number: int, init: int) -> str:
-    if not tool.MEMORIES[number].startswith(READ):
-        return "writes"
-    return "reads what is there" if init else "reads"
-
-
-def _lines(work: Work, number: int, done: PublishedExperiment) -> Iterator[tool.ToolLine]:
-    for size_bytes, times in zip(work.sizes, done.ns, strict=False):
-        for function, ns in zip(tool.TOOL_NAMES.values(), times, strict=True):
-            speed = Estimate(size_bytes * work.runs / max(1, ns))
-            name = tool.NAMES[number]
-            yield tool.ToolLine(name, size_bytes, function, speed, work.runs, work.threads)
-
-
-def _texts(
-    work: Work,
-    number: int,
-    length: int,
-    done: PublishedExperiment,
-    lines: Sequence[tool.ToolLine],
-) -> Iterator[str]:
-    """What the tool prints of an experiment."""
-    yield "-" * 86
-    if _direction(number, work.init) != "reads what is there":
-        yield f"    sour data [len=0x{length:x} bytes]: {_words(done.source)}"
-    memory, offset = tool.MEMORIES[number].removeprefix(READ), 0
+        length, offset = min(region.length, HEAP_BYTES), region.offset
+    address, file, source = application.begin(
+        {
+            "memory": memory,
+            "bytes": length,
+            "direction": ("reads what is there" if work.init else "reads") if is_read else "writes",
+            "value": work.value,
+            "folder": Path(gettempdir()),
+            "region": region,
+        }
+    )
+    echo("-" * 86)
+    filled = f"    sour data [len=0x{length:x} bytes]: {_words(source)}"
+    mapped = (
+        f"    Shared mmap'ed DDR [len=0x{length:x} Bytes] starts at virtual address 0x{address:x}"
+    )
+    if not is_read:
+        echo(filled)
     if memory != "heap":
-        yield (
-            f"    Shared mmap'ed DDR [len=0x{length:x} Bytes] starts at virtual address "
-            f"0x{done.address:x}"
-        )
-    if memory == REGION and work.region is not None:
-        offset = work.region.offset
-    yield (
-        f"{number}) {tool.NAMES[number]} (fd={done.file}, vir-addr=0x{done.address:x}, "
+        echo(mapped)
+    if is_read and not work.init:
+        echo(filled)
+    echo(
+        f"{number}) {tool.NAMES[number]} (fd={file}, vir-addr=0x{address:x}, "
         f"phy-addr=0x{offset:x}, len={length / 1e6:f} MB)"
     )
-    for line in lines:
-        speed = line.gb_per_s.value if line.gb_per_s else 0.0
-        delta_s = line.size_bytes / speed / 1e9
-        yield (
-            f"{line.size_bytes:8d} bytes using {line.function} = {speed:7.3f} GB/s "
-            f"({line.runs} runs: ave delta = {delta_s:.9f} secs)"
-        )
-    last = work.sizes[len(done.ns) - 1] if done.ns else 0
-    if len(done.ns) < len(work.sizes):
-        yield (
-            f"    Cannot run test with payload length (0x{work.sizes[len(done.ns)]:x}) > mapped "
-            f"length (0x{length:x})"
-        )
-    yield f"    dest data [len=0x{last:x} bytes]: {_words(done.target)}"
-    yield (
-        f"Deallocating memory: fd={done.file} pa_virt_addr=0x{done.address:x} "
-        f"pa_map_len=0x{length:x} mem_typ_pair_indexM={number}"
+    yield from _copies(work, number, length, application)
+    echo(
+        f"Deallocating memory: fd={file} pa_virt_addr=0x{address:x} pa_map_len=0x{length:x} "
+        f"mem_typ_pair_indexM={number}\nrun_per_mem_type_pair Done"
     )
-    yield "run_per_mem_type_pair Done"
+
+
+def _copies(
+    work: Work, number: int, length: int, application: PublishedTool
+) -> Iterator[tool.ToolLine]:
+    """The copies of an experiment, as far as its memory is long enough."""
+    copied = ""
+    for size_bytes in work.sizes:
+        if size_bytes > length:
+            echo(
+                f"    Cannot run test with payload length (0x{size_bytes:x}) > mapped length "
+                f"(0x{length:x})"
+            )
+            break
+        times_ns, target = application.copy(size_bytes)
+        for function, ns in zip(tool.TOOL_NAMES.values(), times_ns, strict=True):
+            speed = size_bytes * work.runs / max(1, ns)
+            echo(
+                f"{size_bytes:8d} bytes using {function} = {speed:7.3f} GB/s "
+                f"({work.runs} runs: ave delta = {ns / work.runs / 1e9:.9f} secs)"
+            )
+            figures = (size_bytes, function, Estimate(speed), work.runs, work.threads)
+            yield tool.ToolLine(tool.NAMES[number], *figures)
+        copied = f"    dest data [len=0x{size_bytes:x} bytes]: {_words(target)}"
+    if copied:
+        echo(copied)
 
 
 def _words(words: Sequence[int]) -> str:
@@ -168,10 +163,16 @@ def _differences(work: Work) -> Iterator[str]:
     if work.region is not None:
         path, offset, length = work.region
         yield f"escape-mmap is {path}:{offset}:{length} here; there /dev/mem at 0x2080000000"
-    if work.init and "App reads from host-mmap" in (tool.NAMES[number] for number in work.ids):
+    if work.init and (found := [each for each in work.ids if tool.MEMORIES[each] in UNNAMED]):
         yield (
-            "-i 1: nobody else can have written memory without a name, so experiment 3 reads "
-            "zeros; two processes meet in a region, as /dev/shm/NAME:0:LENGTH, with 4 and 5"
+            f"-i 1: nobody else can have written memory without a name, so experiment "
+            f"{' and '.join(map(str, found))} reads zeros; two processes meet in a region, as "
+            "/dev/shm/NAME:0:LENGTH, with 4 and 5"
         )
     if work.pause_s:
         yield "-z waits once before each experiment; the tool sleeps after each byte that it copies"
+
+
+HEAP_BYTES = 256 << 20
+"""The tool's memory of its application, of a heap that it calls shared, and most of a region."""
+UNNAMED = (READ_HEAP, READ_SHARED)

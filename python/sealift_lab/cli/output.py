@@ -116,6 +116,7 @@ CODES.update(
         _lab.WrongResultError: ExitCode.WRONG_RESULT,
         WrongResultError: ExitCode.WRONG_RESULT,
         NotWrittenError: ExitCode.NOT_WRITTEN,
+        _lab.NotMeasurableError: ExitCode.NOTHING_RAN,
         Skip: ExitCode.NOTHING_RAN,
     }
 )

@@ -1,6 +1,6 @@
 """Options and arguments, with their texts out of help.toml, and the parsers of their values.
 
-Each parser raises ValueError that says what would be right.
+Each parser raises ValueError that says what would be right; `sealift.quantities` reads the numbers.
 """
 
 import re

@@ -60,8 +60,9 @@ def run(
     Prints the answer, one figure and what it stands on, and the path of the page. Ctrl-C ends it
     with a page of what is complete, and says how to measure the rest; so does a budget that is used
     up. Exit codes: 0 done, or as far as the budget reached, 2 wrong usage, 3 nothing could
-    be measured, 4 something was computed wrong, 5 not everything could be written, 6 a part crashed
-    or raised an error and the others were measured, 130 interrupted.
+    be measured, or only devices that are for tests, 4 something was computed wrong, 5 not
+    everything could be written, 6 a part crashed or raised an error and the others were measured,
+    130 interrupted.
     """
     progress = show_live if is_live else show_progress
     if resume is not None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import product
 
-from sealift_lab.experiments.document_003.messages import message_arm
-from sealift_lab.experiments.notes import ADVICE, NAMES, texts
+from sealift_lab.experiments.document_003.messages import ADVICE, NAMES, message_arm
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import MANY_KEYS, sized
 from sealift_lab.measure.native import native

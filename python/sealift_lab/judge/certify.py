@@ -1,6 +1,6 @@
 """How often this very judge is wrong, and what it finds: comparisons whose truth is known.
 
-`replay` draws them from A/A pairs that runs have stored, and `certify` measures them anew.
+`resample` draws them from A/A pairs that runs have stored, and `certify` measures them anew.
 `certify_commands` sets the judge beside what a command-line benchmark prints, and `agreement` sets
 two runs of one plan beside each other.
 """
@@ -27,7 +27,7 @@ from sealift_lab.model.results import Estimate, Results, Verdict
 
 Measure = Callable[[Trial], pl.DataFrame]
 """Measures one process of a trial, as `measure_trial` does."""
-Outcome = dict[str, object]
+Score = dict[str, object]
 """A comparison's verdict and log ratio, and whether its 99 % interval holds 1."""
 
 
@@ -43,11 +43,11 @@ class Plant:
     is_right: bool | None
 
 
-def replay(pools: Sequence[Vector], comparisons: int = 400, seed: int = 5) -> pl.DataFrame:
+def resample(pools: Sequence[Vector], comparisons: int = 400, seed: int = 5) -> pl.DataFrame:
     """Draws comparisons from `pools`, for each design and distance between processes."""
     rng = np.random.default_rng(seed)
 
-    def draw(blocks: int, stops: Sequence[int], between: float, slower: float) -> Outcome:
+    def draw(blocks: int, stops: Sequence[int], between: float, slower: float) -> Score:
         shape = (stops[-1], blocks)
         x = rng.choice(pools[int(rng.integers(len(pools)))], shape) * rng.choice([-1, 1], shape)
         x += rng.normal(0, between, (stops[-1], 1)) - np.log1p(slower)
@@ -57,7 +57,7 @@ def replay(pools: Sequence[Vector], comparisons: int = 400, seed: int = 5) -> pl
             pool = Pool.from_blocks(x[:stop].ravel(), process[: stop * blocks])
             if is_narrow(pool):
                 break
-        return _outcome(pool)
+        return _score(pool)
 
     every = product(DESIGNS.items(), BETWEEN, (0.0, SLOWER), range(comparisons))
     return rates(
@@ -85,12 +85,12 @@ def certify(
     not slower by `SLOWER`. Progress is how many comparisons of equal code are done, of twice as
     many as `comparisons`.
     """
-    found: list[Outcome] = []
+    found: list[Score] = []
     for first in range(0, comparisons, len(works)):
         for what, load in (("idle", nullcontext), ("another core loaded", _busy_core)):
             with load():
                 compared = _compare(measure, works[: comparisons - first], first)
-                found += [{"what": what} | outcome for outcome in compared]
+                found += [{"what": what} | score for score in compared]
             progress(len(found) // 2)
     plants = [_plant(work, found) for work in works[:comparisons]]
     wrong = {plant.work for plant in plants if plant.is_right is False}
@@ -120,11 +120,11 @@ def certify_commands(
     # What is found is counted as if the other one were the slower one.
     slowed = (0, 2) if np.median(np.log(took[..., 2] / took[..., 0])) >= 0 else (2, 0)
 
-    def judge(pair: Vector) -> Outcome:
+    def judge(pair: Vector) -> Score:
         ratios = np.log(pair[:, 0] / pair[:, 1])
-        return _outcome(Pool.from_blocks(ratios, np.zeros(runs, np.int64)))
+        return _score(Pool.from_blocks(ratios, np.zeros(runs, np.int64)))
 
-    def read(pair: Vector) -> Outcome:
+    def read(pair: Vector) -> Score:
         mean, share = pair.mean(axis=0), pair.std(axis=0, ddof=1) / pair.mean(axis=0)
         is_covered = bool(mean.max() / mean.min() * (1 - np.hypot(*share)) <= 1)
         claim = Verdict.FASTER if mean[0] > mean[1] else Verdict.SLOWER
@@ -168,7 +168,7 @@ def agreement(
     return summary, pairs.filter(~same & ~is_open)
 
 
-def rates(outcomes: Iterable[Outcome]) -> pl.DataFrame:
+def rates(scores: Iterable[Score]) -> pl.DataFrame:
     """What came of comparisons, by `what` they were: shares, 0..1, or null where none was made.
 
     Of equal code: called faster or slower (`false`), called the `same`, and 99 % intervals that
@@ -178,7 +178,7 @@ def rates(outcomes: Iterable[Outcome]) -> pl.DataFrame:
     slowed, told = pl.col("is_slowed"), pl.col("verdict")
     different = told.is_in([Verdict.FASTER.value, Verdict.SLOWER.value])
     return (
-        pl.DataFrame([{**each, "verdict": str(each["verdict"])} for each in outcomes])
+        pl.DataFrame([{**each, "verdict": str(each["verdict"])} for each in scores])
         .group_by("what", maintain_order=True)
         .agg(
             comparisons=(~slowed).sum(),
@@ -192,7 +192,7 @@ def rates(outcomes: Iterable[Outcome]) -> pl.DataFrame:
     )
 
 
-def _compare(measure: Measure, works: Sequence[str], number: int) -> Iterator[Outcome]:
+def _compare(measure: Measure, works: Sequence[str], number: int) -> Iterator[Score]:
     """A comparison on each kind of work: what came of equal code, and of slower code."""
     taken: list[pl.DataFrame] = []
     for processes in STOPS:
@@ -202,19 +202,19 @@ def _compare(measure: Measure, works: Sequence[str], number: int) -> Iterator[Ou
         done = [work for work in works if is_last or is_done(groups[work, 0], PROCESSES)]
         for work, arm in product(done, (1, 2)):
             if pool := groups[work, 0].ratio(arm, 0):
-                yield {"work": work, "is_slowed": arm == 2} | _outcome(pool)
+                yield {"work": work, "is_slowed": arm == 2} | _score(pool)
         if not (works := [work for work in works if work not in done]):
             return
 
 
-def _outcome(pool: Pool) -> Outcome:
+def _score(pool: Pool) -> Score:
     ends = pool.interval(SURE)
     is_covered = ends is not None and ends[0] <= 0 <= ends[1]
     told = verdict(pool.value, ends)
     return {"verdict": told, "value": pool.value, "is_covered": is_covered, "blocks": pool.blocks}
 
 
-def _plant(work: str, found: Sequence[Outcome]) -> Plant:
+def _plant(work: str, found: Sequence[Score]) -> Plant:
     values = np.array(
         [each["value"] for each in found if each["is_slowed"] and each["work"] == work]
     )

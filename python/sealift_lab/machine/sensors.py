@@ -171,7 +171,7 @@ class CoreLoads:
 
 @dataclass
 class Cores:
-    """What each core did between two readings, by /proc/stat."""
+    """Loads of the cores between two readings, by /proc/stat."""
 
     root: Path = Path("/")
     before: Mapping[int, Sequence[int]] = field(default_factory=dict)

@@ -2,7 +2,10 @@
 
     python -m sealift_lab.measure aes-gcm-by-size --processes 5 --blocks 12 --out run
 
-The folder can be judged elsewhere: `sealift lab show run`.
+The folder can be judged elsewhere: `sealift lab show run`. Exit codes: 0 done, 2 wrong usage, 3
+nothing could be measured, or only devices that are for tests, 4 something was computed wrong, 5 not
+everything could be written, 6 a part crashed or raised an error and the others were measured, 130
+interrupted. OpenCL on this processor is for tests: experiments with nothing else are named.
 """
 
 import argparse
@@ -24,7 +27,7 @@ from sealift_lab.experiments.survey import this_scope
 from sealift_lab.machine.sensors import chosen_devices, surroundings
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob
-from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, NO_ANSWER, Parent, answering
+from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, FOR_TESTS, Parent, answering
 from sealift_lab.measure.write_folder import NotWrittenError, create, hold_new, write_ending
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.run import REPORTS, SAMPLES, Ending, Plan, PlannedExperiment
@@ -137,11 +140,10 @@ class _Session:
             return Ending("complete"), ExitCode.WRONG_RESULT
         computed = (each.name for each in self._plan.experiments if not each.is_timed)
         reports = ((line["experiment"], line["facts"]) for line in self._lines(REPORTS))
-        if answering(self._measured, computed, reports):
-            return Ending("complete"), 0
-        if self._measured:
-            _say(NO_ANSWER)
-        return Ending("complete"), ExitCode.NOTHING_RAN
+        answered = answering(self._measured, computed, reports)
+        if for_tests := sorted(self._measured - answered):
+            _say(FOR_TESTS.format(", ".join(for_tests)))
+        return Ending("complete"), 0 if answered else ExitCode.NOTHING_RAN
 
 
 def _say(text: str) -> None:

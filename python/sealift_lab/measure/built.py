@@ -1,4 +1,4 @@
-"""Programs and libraries built from an experiment's own sources, and what their machine code uses.
+"""Programs and libraries built from an experiment's own sources, and their machine code.
 
 A build has a folder in the user's cache, named by all that it depends on: processes of a run, and
 later runs, build nothing again.
@@ -40,7 +40,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Build:
-    """What was built: its folder, and by which command of which version."""
+    """A finished build: its folder, and the command with its version."""
 
     folder: Path
     detail: str
@@ -52,14 +52,18 @@ def build(source: Path, tool: Tool, *arguments: str) -> Build:
     Raises:
         Skip: If the tool is not here or fails, or nothing can be kept.
     """
-    version, text = tool.check(), source.read_bytes()
-    command = (tool.command, *arguments, source.name)
+    return build_text(source.name, source.read_bytes(), tool, *arguments)
+
+
+def build_text(source: str, text: bytes, tool: Tool, *arguments: str) -> Build:
+    """The same of a text; `source` is the name of its file."""
+    version, command = tool.check(), (tool.command, *arguments, source)
     # Code for this processor is no code for another one that shares the folder.
     of = (version, *command, _processor(), text.hex())
     name = hashlib.sha256("\0".join(of).encode()).hexdigest()[:32]
     folder = _programs() / name
     if not folder.is_dir():
-        _make(folder, source.name, text, command)
+        _make(folder, source, text, command)
     return Build(folder, f"{' '.join(command)} ({version})")
 
 

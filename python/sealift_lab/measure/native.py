@@ -7,12 +7,12 @@ short, and `WrongResultError` if something is computed wrong while the arm is ch
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sealift.errors import DeviceError, LimitError
 from sealift_lab import _lab
@@ -53,24 +53,6 @@ class NativeArm:
         }
 
 
-class PublishedExperiment(NamedTuple):
-    """What an experiment of the published tool gave.
-
-    Attributes:
-        address: Where the shared memory lay.
-        file: The file behind it, or -1.
-        source: The source's last word, the one before it, and the third, second and first.
-        target: Those of the destination, of the last length.
-        ns: By length and function what all runs took.
-    """
-
-    address: int
-    file: int
-    source: Sequence[int]
-    target: Sequence[int]
-    ns: Sequence[Sequence[int]]
-
-
 def gcm(
     device: str, workload: Workload, *, threads: int, batch: int, context: Context
 ) -> NativeArm:
@@ -93,17 +75,6 @@ def native(kind: str, context: Context | None = None, /, **request: Any) -> Nati
     if kind in NEEDED_BYTES:
         check_memory(NEEDED_BYTES[kind](whole))
     return NativeArm(_native(lambda: make(**whole) if kind in BY_KEYWORDS else make(whole)))
-
-
-def published_tool(*, runs: int, threads: int) -> "_lab.PublishedTool":
-    """The published copy tool with its memory and its pool; `Skip` where memory is short."""
-    check_memory(2 * PUBLISHED_BYTES)
-    return _native(lambda: _lab.PublishedTool(runs=runs, threads=threads))
-
-
-def published_experiment(tool: "_lab.PublishedTool", **request: Any) -> PublishedExperiment:
-    """One experiment of the tool, whole; the request is as of `_lab.PublishedTool.experiment`."""
-    return PublishedExperiment(*_native(lambda: tool.experiment(request)))
 
 
 def multiprocessors(device: str) -> int:
@@ -249,8 +220,6 @@ NEEDED_BYTES: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "published_copy": lambda of: 2 * of["bytes"],
     "read": lambda of: of["buffer_bytes"],
 }
-PUBLISHED_BYTES = 256 << 20
-"""The published tool's memory of its application, and of a heap that it calls shared."""
 IPP_LIBRARY = "libippcp.so.13"
 # The driver, alone or wrapped, without a setting.
 BARE_IPP = re.compile(r"(?:^|(?<=\())ipp(?=$|\))")

@@ -316,7 +316,7 @@ def _read(pipe: BinaryIO, take: Callable[[str], None]) -> None:
     take("")
 
 
-NO_ANSWER = "only devices that are for tests could be measured: no answer to the question"
+FOR_TESTS = "only devices that are for tests could be measured, so there is no answer: {}"
 TICK_S = 0.5
 # Of a process that measures without an end: one slow sample may take minutes.
 ENDLESS_HANG_S = 600.0

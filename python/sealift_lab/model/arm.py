@@ -70,6 +70,14 @@ class Computed:
 
     facts: Mapping[str, Value]
 
+    @classmethod
+    def rounded(cls, facts: Mapping[str, Value]) -> "Computed":
+        """Facts with six significant digits; whole numbers have all of theirs."""
+        numbers = {name: each for name, each in facts.items() if isinstance(each, float)}
+        return cls(
+            {**facts, **{n: float(f"{each:.6g}") for n, each in numbers.items() if each % 1}}
+        )
+
     def sample(self, seconds: float) -> Sample:
         """Raises TypeError, because there is nothing to time."""
         raise TypeError(f"a sample of {seconds:g} s of what is computed, not timed")

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sealift_lab.model.run import NOTES, REPORTS, SAMPLES, SENSORS, Ending, Plan
+from sealift_lab.model.run import NOTES, REPORTS, SAMPLES, SENSORS, Ending, Plan, PlannedExperiment
 from sealift_lab.run.progress import Progress
 from sealift_lab.run.read_folder import DECODERS, Run, newest
 from sealift_lab.run.schedule import State
@@ -30,11 +30,12 @@ class Follower:
         for line in self._reports.read():
             planned = self._planned.get(line.experiment)
             # Those of what is sampled come when a process is at its end.
-            if planned and not planned.is_timed:
+            if planned and not planned.is_timed and _has(planned, line.group, line.arm):
                 self._begin(line.experiment, line.restart)
                 self._progress.prepare(planned.groups[line.group][line.arm])
         for line in self._samples.read():
-            if line.experiment not in self._planned:
+            planned = self._planned.get(line.experiment)
+            if planned is None or not _has(planned, line.group, line.arm):
                 continue
             self._begin(line.experiment, line.restart)
             if not line.again:
@@ -96,6 +97,10 @@ def ending_of(path: Path) -> Ending | None:
     if silent_s < SILENCE_S:
         return None
     return Ending("stopped", f"nothing was written for {silent_s:.0f} s: it was killed, or sleeps")
+
+
+def _has(planned: PlannedExperiment, group: int, arm: int) -> bool:
+    return group < len(planned.groups) and arm < len(planned.groups[group])
 
 
 def _left_s(plan: Plan) -> float:

@@ -1,6 +1,6 @@
 """How far a run has come, on standard error: bars on a terminal, plain lines elsewhere.
 
-`show.live` has a screen for a terminal that tells more.
+`show.live` has a larger screen for a terminal.
 """
 
 import math
@@ -29,7 +29,7 @@ class Standing:
 
     Attributes:
         share: How much of the experiment is done, 0 to 1.
-        doing: What is prepared, computed or measured; where there are blocks, the fastest arm.
+        doing: The arm that is prepared, computed or measured; after a block the fastest one.
         left_s: In how many seconds the run will have ended; None where that is not known.
         group: Of the last block.
         ns_per_operation: Of the arms of that group, by their places: medians of this process.

@@ -18,7 +18,7 @@ from sealift_lab.machine.sensors import surroundings
 from sealift_lab.measure import write_folder
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.process import GroupJob
-from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, NO_ANSWER, Parent
+from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, FOR_TESTS, Parent
 from sealift_lab.measure.write_folder import FolderError, NotWrittenError
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
@@ -203,11 +203,11 @@ class _Session:
         rest_s = Schedule(self._plan, self._pace).rest_s(self._state)
         resume = write_folder.resume_command(self._path)
         say = self._progress.say
-        is_measured = any(each.blocks for groups in self._state.groups.values() for each in groups)
-        if not self._state.results and is_measured:
-            say(NO_ANSWER)
+        measured = [name for name, of in self._state.groups.items() if any(g.blocks for g in of)]
+        if for_tests := [name for name in measured if name not in self._state.results]:
+            say(FOR_TESTS.format(", ".join(for_tests)))
         if ending.ending == "complete":
-            if not self._state.results and not is_measured:
+            if not self._state.results and not measured:
                 say("nothing could be measured, for the reasons above")
             if not self._state.is_whole and self._is_kept and rest_s:
                 say(f"to try again what could not be measured now: {resume}")

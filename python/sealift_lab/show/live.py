@@ -68,11 +68,11 @@ def screen_on(stream: TextIO) -> Iterator["Screen"]:
 
 @dataclass(frozen=True)
 class MachineNow:
-    """What this machine does now.
+    """A reading of this machine.
 
     Attributes:
         clock: Of a core in GHz, by a timed chain.
-        cores: None where the kernel tells nothing of them.
+        cores: None where the kernel has no counts of them.
     """
 
     clock: Fact
@@ -82,7 +82,7 @@ class MachineNow:
 
 @dataclass
 class Machine:
-    """Reads what this machine does."""
+    """Reads this machine's sensors and cores."""
 
     sensors: Sensors = field(default_factory=Sensors)
     cores: Cores = field(default_factory=Cores)
@@ -158,9 +158,9 @@ def frame(standing: Standing | None, now: MachineNow, width: int = 80, title: st
 
 def line(standing: Standing | None, now: MachineNow) -> str:
     """The same as a line: what is known."""
-    told = {name: text for name, text in _told(now).items() if not text.startswith(NONE)}
+    shown = {name: text for name, text in _readings(now).items() if not text.startswith(NONE)}
     cores = " ".join(f"{each:.0f}" for each in now.cores.busy_percent.values()) if now.cores else ""
-    machine = ", ".join(f"{name} {text}" for name, text in told.items())
+    machine = ", ".join(f"{name} {text}" for name, text in shown.items())
     parts = (str(standing or ""), machine, cores and f"cores {cores} %")
     return "; ".join(filter(None, parts))
 
@@ -226,21 +226,21 @@ def _rates(standing: Standing) -> Iterator[str]:
 
 
 def _machine(now: MachineNow, width: int) -> Lines:
-    told = ((f"{name:<13}{text}", text) for name, text in _told(now).items())
-    lines = [(text, "dim" if of.startswith(NONE) else "") for text, of in told]
+    shown = ((f"{name:<13}{text}", text) for name, text in _readings(now).items())
+    lines = [(text, "dim" if of.startswith(NONE) else "") for text, of in shown]
     return [*lines, ("", ""), *((each, "") for each in _cores(now.cores, width))]
 
 
-def _told(now: MachineNow) -> dict[str, str]:
-    """What the machine's sensors tell, or why not, by what people call them."""
+def _readings(now: MachineNow) -> dict[str, str]:
+    """The readings of the machine's sensors, or why there is none, by their names for readers."""
     load = Fact(now.cores.mean_percent) if now.cores else Fact(None, "no /proc/stat")
-    told = {"clock": _text(now.clock, "{:.2f} GHz"), "load": _text(load, "{:.0f} %")}
+    shown = {"clock": _text(now.clock, "{:.2f} GHz"), "load": _text(load, "{:.0f} %")}
     if now.cores and now.cores.steal_percent >= STEAL_LEAST:
-        told["steal"] = f"{now.cores.steal_percent:.1f} %"
+        shown["steal"] = f"{now.cores.steal_percent:.1f} %"
     for name, (sensor, form) in SENSORS.items():
-        told[name] = _text(now.sensors.get(sensor, NOT_READ), form)
+        shown[name] = _text(now.sensors.get(sensor, NOT_READ), form)
     gpus = sorted({name.partition("_")[0] for name in now.sensors if name.startswith("gpu")})
-    return told | {gpu.upper(): _gpu_text(now.sensors, gpu) for gpu in gpus}
+    return shown | {gpu.upper(): _gpu_text(now.sensors, gpu) for gpu in gpus}
 
 
 def _gpu_text(sensors: Mapping[str, Fact], gpu: str) -> str:

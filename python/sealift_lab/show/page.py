@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from sealift_lab.claim.answer import answer, command_text
 from sealift_lab.claim.claims import absent_devices, experiment_claims, finding
 from sealift_lab.claim.declared import left_out, lines, plans, published
-from sealift_lab.claim.published import Outcome, Pair, count, document_of, outcome
+from sealift_lab.claim.published import Pair, Replication, count, document_of, replication
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.experiment import Experiment
@@ -29,7 +29,7 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     pairs, problems = published(run, results, loaded)
     others = left_out(run)
     # Of those, print that contradicts itself has something to show.
-    shown = [*pairs, *(each for each in others if outcome(each[1]) is not Outcome.UNTESTED)]
+    shown = [*pairs, *(each for each in others if replication(each[1]) is not Replication.UNTESTED)]
     documents = sorted({document_of(each) for each, _ in shown})
     is_mixed = run.plan.quick and any(each.rows for each in results.values())
     aside = [each for each in planned if is_mixed and each.origin is not Origin.MEASURED]

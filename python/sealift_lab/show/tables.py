@@ -1,10 +1,10 @@
 """Rows, computed cells and published figures as plain tables: for terminal, page and documents."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sealift_lab.claim.answer import command_text, machine_text
-from sealift_lab.claim.published import LEAST, MOST, WHY_NONE, Outcome, Pair, fact, outcome
+from sealift_lab.claim.published import LEAST, MOST, WHY_NONE, Pair, Replication, fact, replication
 from sealift_lab.claim.words import (
     axis_title,
     estimate_text,
@@ -18,7 +18,7 @@ from sealift_lab.claim.words import (
 from sealift_lab.judge.rows import Change
 from sealift_lab.model.arm import Value
 from sealift_lab.model.published import Kind, Published
-from sealift_lab.model.results import ArmReport, Claim, Estimate, Ledger, Results
+from sealift_lab.model.results import ArmReport, Claim, Ledger, Results
 from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.model.units import format_measure, format_ns, format_range, rate_unit
 from sealift_lab.run.read_folder import Run
@@ -102,13 +102,13 @@ def published_table(pairs: Sequence[Pair]) -> Table:
         ]
         for published, claim in pairs
     ]
-    marks = [outcome(claim).value for _, claim in pairs]
+    marks = [replication(claim).value for _, claim in pairs]
     return Table(("figure", "what", "published", "here", "verdict", "note"), rows, (2, 3), marks)
 
 
 def counts_table(counts: Mapping[tuple[str, Ledger], Mapping[str, int]]) -> Table:
     """How many figures of each document, in each ledger, have which outcome."""
-    shown = [each.value for each in Outcome if any(each in found for found in counts.values())]
+    shown = [each.value for each in Replication if any(each in found for found in counts.values())]
     rows = [
         [
             f"{document}, {IN_SHORT[ledger]}",
@@ -138,17 +138,6 @@ def changes_table(pairs: Sequence[tuple[Change, Claim]]) -> Table:
     return Table(columns, rows, (2, 3, 4), marks)
 
 
-def pivot_table(points: Iterable[tuple[str, str, Estimate]], title: str, unit: str) -> Table:
-    """Points of a place, a series and a figure: a line a place, a column a series."""
-    lines: dict[str, dict[str, Estimate]] = {}
-    for place, series, figure in points:
-        lines.setdefault(place, {})[series] = figure
-    names = list(dict.fromkeys(name for line in lines.values() for name in line))
-    rows = [[at, *(_measure_text(line.get(n)) for n in names)] for at, line in lines.items()]
-    columns = (title, *(f"{name}, {unit}" for name in names))
-    return Table(columns, rows, range(1, len(columns)))
-
-
 def markdown(table: Table) -> str:
     """A table as Markdown."""
     rule = ["---:" if at in table.numbers else "---" for at in range(len(table.columns))]
@@ -167,12 +156,6 @@ def source_markdown(run: Run, link: str) -> str:
     )
 
 
-def _measure_text(figure: Estimate | None) -> str:
-    if figure is None:
-        return ""
-    return f"{format_signed(figure.value)} {format_range(figure)}".rstrip()
-
-
 def _cell_text(planned: PlannedExperiment, axis: str, value: Value) -> str:
     is_unnamed = planned.names.get(str(value)) == ""
     return str(value) if is_unnamed else tick_text(axis, value, planned.names)
@@ -188,7 +171,7 @@ def _fact_text(report: ArmReport, name: str) -> str:
     found = fact(report, name)
     if isinstance(found, str):
         return "" if found == f"it has no {name}" else found
-    return _measure_text(found)
+    return f"{format_signed(found.value)} {format_range(found)}".rstrip()
 
 
 def _print_text(published: Published) -> str:

@@ -10,7 +10,7 @@ from sealift_lab.claim.claims import compare, finding
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge, results
 from sealift_lab.model.results import Relation
-from sealift_lab.model.run import ReportLine
+from sealift_lab.model.run import DeviceState, ReportLine
 from sealift_lab.run.read_folder import Run
 
 Make = Callable[..., Run]
@@ -99,6 +99,15 @@ def test_claims_name_absent_devices_in_short_and_once(a_run: Make) -> None:
     run = a_run(THREE)
     absent = [each for each in claims(run, results(run)) if each.relation is Relation.ABSENT]
     assert [sentence(claim) for claim in absent] == ["gpu is absent: no driver"]
+
+
+def test_a_device_beside_the_one_that_was_measured_is_named(a_run: Make) -> None:
+    run = a_run(THREE)
+    others = ("cpu", "cpu:isa=aesni", "cpu:1", "gpu:1")
+    found = [DeviceState(spec, spec[:3], "present", "real") for spec in others]
+    run.machine = replace(run.machine, devices=found)
+    texts = [remark.text for remark in answer(run, results(run)).remarks]
+    assert [text for text in texts if "also here" in text] == ["also here, not measured: cpu:1"]
 
 
 def test_a_finding_counts_verdicts_and_spans_ratios(a_run: Make) -> None:

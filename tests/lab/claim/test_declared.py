@@ -7,7 +7,7 @@ import msgspec
 
 from sealift_lab.claim.answer import answer
 from sealift_lab.claim.declared import declared, encode_declared, left_out, lines, published
-from sealift_lab.claim.published import Outcome, outcome
+from sealift_lab.claim.published import Replication, replication
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Skip
@@ -105,7 +105,7 @@ def test_a_run_of_all_counts_what_it_left_out_as_not_here(a_run: Make) -> None:
     run = Run(run.path)
     pairs = left_out(run)
     assert {each.figure[:3] for each, _ in pairs} == DOCUMENTS.keys()
-    judged = [each.kind for each, claim in pairs if outcome(claim) is Outcome.DIFFERS]
+    judged = [each.kind for each, claim in pairs if replication(claim) is Replication.DIFFERS]
     assert {*judged} == {Kind.ARITHMETIC}, "print that contradicts itself needs no run"
     assert all(claim.reason for _, claim in pairs if claim.relation is Relation.UNTESTED)
     html = page(run, results(run))

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sealift_lab.claim.published import (
-    Outcome,
+    Replication,
     count,
     evaluate,
-    outcome,
     published_claim,
+    replication,
     summary,
 )
 from sealift_lab.claim.words import relation_words
@@ -145,16 +145,16 @@ def test_only_independent_evidence_counts_as_reproduced_and_ledgers_stay_apart()
         printed(Kind.RATIO, 10),
     ]
     pairs = [(each, published_claim(each, exact)) for each in figures]
-    outcomes = [outcome(claim) for _, claim in pairs]
+    outcomes = [replication(claim) for _, claim in pairs]
     assert outcomes == [
-        Outcome.REPRODUCED,
-        Outcome.NOT_INDEPENDENT,
-        Outcome.NOT_INDEPENDENT,
-        Outcome.REPRODUCED,
+        Replication.REPRODUCED,
+        Replication.NOT_INDEPENDENT,
+        Replication.NOT_INDEPENDENT,
+        Replication.REPRODUCED,
     ]
     assert count(pairs) == {
-        ("003", Ledger.MEASURED): {Outcome.REPRODUCED: 1},
-        ("003", Ledger.MODELLED): {Outcome.REPRODUCED: 1, Outcome.NOT_INDEPENDENT: 2},
+        ("003", Ledger.MEASURED): {Replication.REPRODUCED: 1},
+        ("003", Ledger.MODELLED): {Replication.REPRODUCED: 1, Replication.NOT_INDEPENDENT: 2},
     }
     absent = printed(Kind.RATIO, 10)
     assert summary([*pairs, (absent, published_claim(absent, "no GPU"))]) == [
@@ -166,7 +166,10 @@ def test_only_independent_evidence_counts_as_reproduced_and_ledgers_stay_apart()
 def test_inputs_of_a_model_are_counted_apart_from_what_is_not_here() -> None:
     given = published_claim(printed(Kind.GIVEN, 10), Estimate(10))
     absent = published_claim(printed(Kind.RATIO, 10), "no GPU")
-    assert [outcome(given), outcome(absent)] == [Outcome.NO_RESULT, Outcome.UNTESTED]
+    assert [replication(given), replication(absent)] == [
+        Replication.NO_RESULT,
+        Replication.UNTESTED,
+    ]
 
 
 HALF = Estimate(0.5, 0.49, 0.51)

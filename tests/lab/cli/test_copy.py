@@ -28,7 +28,15 @@ def test_the_tools_lines_come_with_intervals_and_leave_a_run_and_a_file(tmp_path
     names = {line.experiment for line in tool.parse_file(file.read_text(encoding="utf-8"))}
     assert names == {"App writes to host-heap", "App reads from host-mmap"}
     assert (folder / "report.html").is_file()
-    for place, y in ((folder, "payload_mb_per_s"), (file, "throughput_gb_s")):
+    old = tmp_path / "old.csv"
+    old.write_text(
+        "Experiment Description, Copy lenth (Bytes), Copy Type, Throughput (Gbps), Number of Runs\n"
+        "App reads from escape-mmap, 16,  apex_memcpy, 0.000, 5\n"
+        "App reads from escape-mmap, 256,  apex_memcpy, 0.044, 5\n",
+        encoding="utf-8",
+    )
+    places = (folder, "payload_mb_per_s"), (file, "throughput_gb_s"), (old, "throughput_gb_s")
+    for place, y in places:
         drawn = ("--x", "size_bytes", "--y", y, "--z", "function", "-o", tmp_path / "a.svg")
         assert invoke("lab", "plot", place, *drawn).exit_code == 0
 

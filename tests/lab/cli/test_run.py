@@ -1,8 +1,10 @@
 """`lab list`, `run` and `replay`."""
 
 import json
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from tests.lab.cli.commands import invoke, refused
@@ -59,7 +61,7 @@ def test_a_run_prints_its_answer_writes_its_page_and_can_be_replayed(
     assert f"  Page      {folder}/report.html" in lines
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (folder / "summary.csv").read_text(encoding="utf-8").count("\n") > 2
-    whole = invoke("lab", "run", "--resume", folder, "--budget", "2", "--json")
+    whole = invoke("lab", "run", "--resume", folder, "--budget", "2", "--live", "--json")
     found = json.loads(whole.stdout)
     assert (whole.exit_code, found["code"], found["page"]) == (0, 0, f"{folder}/report.html")
     assert {row["subject"] for row in found["rows"]} == {"first", "second"}
@@ -68,6 +70,31 @@ def test_a_run_prints_its_answer_writes_its_page_and_can_be_replayed(
     assert repeated.exit_code == 0, repeated.stderr
     plans = [json.loads((each / "plan.json").read_text()) for each in (folder, again)]
     assert plans[0]["experiments"] == plans[1]["experiments"]
+
+
+def test_live_draws_the_run_and_the_machine_on_a_terminal(tmp_path: Path) -> None:
+    file = experiment_file(tmp_path, "first", "second", pause_s_max=0.05)
+    folder, (terminal, side) = tmp_path / "run", os.openpty()
+    words = ("lab", "run", file, "--quick", "--budget", "4", "--live", "--out", folder)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "sealift", *map(str, words)],
+        stdout=subprocess.PIPE, stderr=side, text=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    )  # fmt: skip
+    os.close(side)
+    drawn = b""
+    # A terminal that no process has open any more is an OSError.
+    with suppress(OSError):
+        while part := os.read(terminal, 1 << 16):
+            drawn += part
+    os.close(terminal)
+    out, _ = child.communicate(timeout=20)
+    text = drawn.decode()
+    assert child.returncode == 0, text
+    assert f"  Page      {folder}/report.html" in out.splitlines()
+    assert text.count("\x1b[2K") > 10, "drawn anew"
+    for part in ("waiting: ", "%  about ", "first", "second", "load  ", "cores  "):
+        assert part in text
 
 
 def test_a_run_of_all_computes_what_takes_no_time_behind_the_most_wanted() -> None:

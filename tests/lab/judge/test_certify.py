@@ -10,7 +10,7 @@ import pytest
 from tests.lab.judge.made_up import make_run, make_samples
 
 from sealift_lab.judge.blocks import groups_of
-from sealift_lab.judge.certify import agreement, certify, certify_commands, pools, replay
+from sealift_lab.judge.certify import agreement, certify, certify_commands, pools, resample
 from sealift_lab.judge.rows import results
 from sealift_lab.judge.trial import COMMAND, WORKS, Slowed, Trial, measure_trial
 from sealift_lab.measure.plan import BLOCKS
@@ -19,7 +19,7 @@ from sealift_lab.model.arm import Computed, Sample
 
 def test_one_process_is_too_sure_and_stopping_on_width_over_8_is_seldom_wrong() -> None:
     noise = [np.random.default_rng(1).normal(0, scatter, 200) for scatter in (0.005, 0.015)]
-    drawn = {each["what"]: each for each in replay(noise, comparisons=60).to_dicts()}
+    drawn = {each["what"]: each for each in resample(noise, comparisons=60).to_dicts()}
     one = drawn["1 process of 60 blocks, processes differ by 3.0 %"]
     assert (one["false"] > 0.2, one["covered"] < 0.6) == (True, True)
     for each in (each for what, each in drawn.items() if what.startswith("8 to 14")):

@@ -5,11 +5,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.lab.machine.test_facts import write
 
-from sealift.cli.devices import absences, split_specs
+import sealift
+from sealift.cli.devices import absences, split_specs, states
 from sealift_lab import _lab
 from sealift_lab._lab import NotMeasurableError
 from sealift_lab.machine.facts import UnknownError
@@ -198,6 +200,21 @@ def test_a_run_knows_all_devices_and_the_library_is_the_first_real_one() -> None
     assert {"cpu:isa=aesni", "library", "reference"} <= found.keys()
     assert found["fault"].state == "incomplete"
     assert real_devices()[0] == "library"
+
+
+def test_further_devices_of_a_role_are_known_by_their_numbers() -> None:
+    roles = {"gpu": "real", "gpu:0": "test only", "gpu:1": "real", "gpu:2": "real"}
+
+    def engine(specs: Sequence[str]) -> SimpleNamespace:
+        if specs[0] not in roles:
+            raise sealift.SealiftError(f"{specs[0]} is absent: no such number")
+        device = SimpleNamespace(role=roles[specs[0]], detail="", workers=1)
+        return SimpleNamespace(devices=[device])
+
+    fields = {"name": "gpu", "state": "present", "role": "real", "reason": None}
+    driver = SimpleNamespace(**fields, summary="GPUs (a number as in gpu:1)")
+    extension: Any = SimpleNamespace(drivers=lambda: [driver], Engine=engine)
+    assert [each["spec"] for each in states(extension)] == ["gpu", "gpu:2"]
 
 
 def test_a_list_of_devices_is_split_where_devices_end() -> None:

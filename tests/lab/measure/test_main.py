@@ -183,9 +183,13 @@ def test_devices_that_are_for_tests_only_answer_no_question(
     file, run = experiment_file(tmp_path, "first", "absent"), tmp_path / "run"
     text = file.read_text(encoding="utf-8").replace('"is_fast": False', '"role": "test only"')
     file.write_text(text, encoding="utf-8")
-    words = [str(file), "--processes", "1", "--blocks", "2", "--out", str(run)]
-    assert main(words) == ExitCode.NOTHING_RAN
-    assert "only devices that are for tests could be measured" in capsys.readouterr().err
+    counts = ["--processes", "1", "--blocks", "2", "--out"]
+    assert main([str(file), *counts, str(run)]) == ExitCode.NOTHING_RAN
+    said = "only devices that are for tests could be measured, so there is no answer: waiting\n"
+    assert said in capsys.readouterr().err
+    real = experiment_file(tmp_path, "first", name="real")
+    assert main([str(file), str(real), *counts, str(tmp_path / "both")]) == 0
+    assert said in capsys.readouterr().err
 
 
 def test_a_device_that_is_found_can_be_named_and_mappings_need_be_no_dicts(tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ def test_lines_that_are_cut_off_or_are_none_do_not_stop_it(tmp_path: Path) -> No
     made.add(run, SAMPLES, [*made.block(0, 0), made.line(0, block=1)])
     follower.read()
     whole = (run / SAMPLES).read_bytes().splitlines(keepends=True)
+    # As of another plan.
+    made.add(run, SAMPLES, made.block(7, 0))
+    follower.read()
     # As after a process that was killed.
     (run / SAMPLES).write_bytes(b"".join(whole[:3]))
     follower.read()

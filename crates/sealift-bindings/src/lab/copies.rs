@@ -111,45 +111,54 @@ impl PublishedTool {
         Ok(self.0.try_lock().map_err(|_| busy())?.address())
     }
 
-    /// Copies every length by each of the tool's three functions.
+    /// Gives back the memory of the last experiment, takes this one's, and fills its source.
     ///
     /// Args:
     ///     asked: A mapping with all of memory ("heap", "shm", "region"), bytes of it,
     ///         direction ("writes", "reads", "reads what is there"), value (byte i of a source
-    ///         that is filled is i plus this), lengths of copies (the first that is longer than
-    ///         the memory ends it), folder for files without a name, region (path, offset,
-    ///         bytes; or None).
+    ///         that is filled is i plus this), folder for files without a name, region (path,
+    ///         offset, bytes; or None).
     ///
     /// Returns:
-    ///     Where the memory lies; the file behind it, or -1; of the source and of the destination
-    ///     the last word, the one before it, and the third, second and first; and for each length
-    ///     the nanoseconds that all runs took by each function.
+    ///     Where the memory lies; the file behind it, or -1; and of the source the last word, the
+    ///     one before it, and the third, second and first.
     ///
     /// Raises:
     ///     ValueError: If something of it is wrong.
-    ///     NotMeasurableError: If this machine has no such function or memory.
-    ///     WrongResultError: If something is copied wrong.
-    fn experiment(&self, py: Python<'_>, asked: AskedTool) -> PyResult<Figures> {
-        let figures = watched(py, |wanted| {
+    ///     NotMeasurableError: If this machine has no such memory.
+    fn begin(&self, py: Python<'_>, asked: AskedTool) -> PyResult<(usize, i32, Vec<u64>)> {
+        let begun = watched(py, |_| {
             let mut tool = self.0.try_lock().map_err(|_| Stop::Busy)?;
-            Ok(tool.experiment(&asked.spec()?, wanted)?)
+            Ok(tool.begin(&asked.spec()?)?)
         })?;
-        let copy::Figures { address, file, source, target, took } = figures;
-        let ns = |times: [std::time::Duration; 3]| {
-            times.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)).to_vec()
-        };
-        let took = took.into_iter().map(ns).collect();
-        Ok((address, file, source.to_vec(), target.to_vec(), took))
+        Ok((begun.address, begun.file, begun.source.to_vec()))
+    }
+
+    /// Copies a length by each of the tool's three functions.
+    ///
+    /// Returns:
+    ///     The nanoseconds that all runs took by each function; and of the destination the last
+    ///     word, the one before it, and the third, second and first.
+    ///
+    /// Raises:
+    ///     ValueError: If no experiment has begun, or its memory is shorter.
+    ///     NotMeasurableError: If this machine has no such function.
+    ///     WrongResultError: If something is copied wrong.
+    fn copy(&self, py: Python<'_>, bytes: usize) -> PyResult<(Vec<u64>, Vec<u64>)> {
+        let copied = watched(py, |wanted| {
+            let mut tool = self.0.try_lock().map_err(|_| Stop::Busy)?;
+            Ok(tool.copy(bytes, wanted)?)
+        })?;
+        let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Ok((copied.took.map(ns).to_vec(), copied.target.to_vec()))
     }
 }
-
-type Figures = (usize, i32, Vec<u64>, Vec<u64>, Vec<Vec<u64>>);
 
 fn busy() -> PyErr {
     PyRuntimeError::new_err("another thread measures with it")
 }
 
-/// The arguments of `PublishedTool.experiment`.
+/// The arguments of `PublishedTool.begin`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct AskedTool {
@@ -157,7 +166,6 @@ pub(crate) struct AskedTool {
     bytes: usize,
     direction: String,
     value: u8,
-    lengths: Vec<usize>,
     folder: PathBuf,
     region: Option<Place>,
 }
@@ -175,7 +183,6 @@ impl AskedTool {
             bytes: self.bytes,
             direction,
             value: self.value,
-            lengths: self.lengths.clone(),
             folder: self.folder.clone(),
         })
     }

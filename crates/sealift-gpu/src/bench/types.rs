@@ -1,9 +1,10 @@
 //! Arithmetic on types of numbers: products of small matrices, one after the other in each work-item.
 
 use super::layout::narrow;
-use super::loaded::{Loaded, Look};
+use super::loaded::Loaded;
 use super::program::LabProgram;
 use super::spec::{Grid, lab_group_max};
+use super::turn::megabyte_of;
 use crate::GpuError;
 use crate::gpu::{Gpu, KeysAt, Launch, Room, Slab, Took};
 use crate::variant::Kernel;
@@ -130,10 +131,9 @@ impl TypesBench {
             groups: grid.groups,
             group_items: grid.group_items,
         };
-        let loaded =
-            Loaded::new(&**gpu, vec![launch], (room, ITEMS_A_PART * of.bytes()), |host| {
-                copy(&mut host.input[..matrix.len()], &matrix);
-            })?;
+        let loaded = Loaded::new(&**gpu, vec![launch], (room, megabyte_of(of.bytes())), |host| {
+            copy(&mut host.input[..matrix.len()], &matrix);
+        })?;
         let mut bench = Self { of, grid, loaded };
         bench.run(1)?;
         bench.check()?;
@@ -162,23 +162,11 @@ impl TypesBench {
     /// # Errors
     /// The device fails, or computes something else: the first that differs.
     pub fn check(&mut self) -> Result<u64, GpuError> {
-        self.compare(Loaded::output)
-    }
-
-    /// The same with a part of it, each in turn, in little time.
-    ///
-    /// # Errors
-    /// The same.
-    pub fn check_part(&mut self) -> Result<u64, GpuError> {
-        self.compare(Loaded::part)
-    }
-
-    fn compare(&mut self, look: Look) -> Result<u64, GpuError> {
         let of = self.of;
-        let (at, output) = look(&mut self.loaded)?;
+        let (_, output) = self.loaded.output()?;
         let results = output.chunks(of.bytes());
         let compared = results.len() as u64;
-        let wrong = (at / of.bytes()..).zip(results).find(|(item, made)| {
+        let wrong = (0..).zip(results).find(|(item, made)| {
             let mut whole = [0; 8];
             copy(&mut whole[..made.len()], made);
             !of.is_right(narrow(*item), &whole)
@@ -200,5 +188,3 @@ impl TypesBench {
 }
 
 const ROUNDS: u32 = 512;
-/// This processor takes some 10 µs for each.
-const ITEMS_A_PART: usize = 64;

@@ -1,7 +1,7 @@
 //! How many of an instruction a multiprocessor works in a clock.
 
 use super::layout::{Random, narrow};
-use super::loaded::{Loaded, Look};
+use super::loaded::Loaded;
 use super::program::LabProgram;
 use super::spec::{Grid, lab_group_max, refused};
 use super::turn::megabyte_of;
@@ -250,24 +250,12 @@ impl UnitBench {
     /// # Errors
     /// The device fails, or computes something else: the first that differs.
     pub fn check(&mut self) -> Result<u64, GpuError> {
-        self.compare(Loaded::output)
-    }
-
-    /// The same with a part of them, each in turn, in little time.
-    ///
-    /// # Errors
-    /// The same.
-    pub fn check_part(&mut self) -> Result<u64, GpuError> {
-        self.compare(Loaded::part)
-    }
-
-    fn compare(&mut self, look: Look) -> Result<u64, GpuError> {
         let bytes = self.unit.output_bytes();
-        let (at, output) = look(&mut self.loaded)?;
-        let (made, right) = (output.chunks(bytes), self.expected[at..].chunks(bytes));
+        let (_, output) = self.loaded.output()?;
+        let (made, right) = (output.chunks(bytes), self.expected.chunks(bytes));
         let compared = made.len() as u64;
         let wrong = made.zip(right).position(|(made, right)| made != right);
-        let Some(item) = wrong.map(|item| at / bytes + item) else { return Ok(compared) };
+        let Some(item) = wrong else { return Ok(compared) };
         let what = format!("work-item {item} ends elsewhere with {}", self.unit.name());
         Err(GpuError::Wrong { device: self.loaded.device.clone(), what })
     }

@@ -18,7 +18,9 @@ mod spec;
 mod taken;
 
 pub use kind::Kind;
-pub use published::{Direction, Figures, PublishedArm, PublishedSpec, PublishedTool, ToolSpec};
+pub use published::{
+    Begun, Copied, Direction, PublishedArm, PublishedSpec, PublishedTool, ToolSpec,
+};
 pub use region::Region;
 pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};
 

@@ -3,7 +3,7 @@
 mod copier;
 mod tool;
 
-pub use tool::{Direction, Figures, PublishedTool, ToolSpec};
+pub use tool::{Begun, Copied, Direction, PublishedTool, ToolSpec};
 
 use super::kind::Kind;
 use super::movers::{Lap, lap_of};

@@ -97,7 +97,12 @@ impl Region {
     fn map(&self, access: Access) -> Result<MmapRaw, ArmError> {
         let asked = &self.asked;
         let writes = access == Access::Write;
-        let file = OpenOptions::new().read(true).write(writes).open(&asked.path);
+        // As the published tool does: the kernel maps /dev/mem past the caches then, and all else as ever.
+        let file = OpenOptions::new()
+            .read(true)
+            .write(writes)
+            .custom_flags(libc::O_SYNC)
+            .open(&asked.path);
         let file = file.map_err(|error| asked.closed(access, &error))?;
         let found = file.metadata().map_err(|error| asked.not_there(&error))?;
         if Seen::number(&found) != self.seen.number {

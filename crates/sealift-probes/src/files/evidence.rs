@@ -92,6 +92,7 @@ impl Pages {
 mod tests {
     use super::*;
     use std::fs;
+    use std::hint::black_box;
     use std::io::Write;
 
     #[test]
@@ -114,9 +115,10 @@ mod tests {
     #[test]
     fn counts_grow_with_what_is_touched() {
         let before = Counts::now();
-        let touched = vec![1_u8; 8 << 20];
+        // Past 32 MiB the C library never gives pages that it had before.
+        drop(black_box(vec![1_u8; 40 << 20]));
         let mut sum = Counts::default();
         sum.add(before, Counts::now());
-        assert!(touched[5] == 1 && sum.minor_faults > 0, "{sum:?}");
+        assert!(sum.minor_faults > 0, "{sum:?}");
     }
 }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sealift_lab.experiments.document_000 import dpu, projection
 from sealift_lab.experiments.document_000.one_dpu import rounding
+from sealift_lab.experiments.notes import read_legend, texts
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis
 from sealift_lab.model.published import Fact, Kind, Missing, Number, Published, table, table_row
@@ -13,37 +14,36 @@ from sealift_lab.model.results import Origin, Results
 
 
 class Claim(NamedTuple):
-    """How a claim is computed and judged.
+    """How a claim is computed and judged; the notes say how in words, or why it is not.
 
     Attributes:
         kind: Of the published figure.
         model: Simulates the figure; a number, with the range that follows from the document's other
             figures, is arithmetic. None for what no model of a DPU can give.
-        note: How, or why not.
         about: Of a claim in words, the ratio that is above 1 where it holds.
     """
 
     kind: Kind
-    model: Callable[[], float] | Number | None
-    note: str
+    model: Callable[[], float] | Number | None = None
     about: str = ""
 
 
 def _facts(cell: Cell) -> Mapping[str, Value]:
     row = table_row(TABLE, claim_id=str(cell["claim"]))
-    _, model, note, about = CLAIMS_BY_ID[row["claim_id"]]
+    _, model, about = CLAIMS_BY_ID[row["claim_id"]]
     value = model.value if isinstance(model, Number) else model and float(model())
     return {
         "about": about or row["quantity"],
         "published": f"{row['value']} {row['unit']}" if row["value"] else "in words",
         HERE: "beyond the model" if value is None else value,
-        "how": note,
+        "how": NOTES[row["claim_id"]],
     }
 
 
 def _published(_: Results) -> Iterator[Published]:
     for row in table(TABLE):
-        kind, model, note, about = CLAIMS_BY_ID[row["claim_id"]]
+        kind, model, about = CLAIMS_BY_ID[row["claim_id"]]
+        note = NOTES[row["claim_id"]]
         number = model if isinstance(model, Number) else None
         yield Published(
             figure="000-X1",
@@ -101,86 +101,39 @@ TABLE, HERE = "000-X1-claims", "here"
 CORES, SLOW_CORE_HZ, MRAM_BYTES = 16, 2.4e9, 64 << 20
 # More than one DPU, or a core: arithmetic on what was simulated.
 PROJECTED = ("slowdown", "mram-time", "dpu640", "cpu16")
-LINE = "in part an input: the line through the four lengths of 000-T3, the longest of which is one"
 CLAIMS_BY_ID = {
-    "rate": Claim(
-        Kind.NUMBER,
-        lambda: dpu.document_rate("cycles"),
-        "the document's algorithm, one tasklet, transfers included; 000-T1 in another unit",
-    ),
-    "slowdown": Claim(
-        Kind.NUMBER,
-        _slower_than_a_core,
-        "arithmetic on the rate: one tasklet at 266 MHz against the quoted 4.2 cycles a byte at "
-        "3 GHz; with enough tasklets a DPU is eleven times as fast",
-    ),
-    "dma-2k": Claim(
-        Kind.GIVEN,
-        lambda: dpu.latency("read", dpu.BUFFER_BYTES),
-        "an input, as a cell of 000-T3; it goes on in a second row of memory",
-    ),
-    "dma-overhead": Claim(Kind.GIVEN, lambda: _line_through_reads().intercept, LINE),
-    "dma-rate": Claim(Kind.GIVEN, lambda: 1 / _line_through_reads().slope, LINE),
-    "dma-pair": Claim(
-        Kind.GIVEN,
-        _read_and_write,
-        "an input: a read as in 000-T3, and a write, which takes 16 cycles less",
-    ),
-    "crypto-2k": Claim(
-        Kind.NUMBER,
-        _shared_cycles,
-        "an instruction a cycle, which eleven tasklets reach; 000-T2 once more",
-    ),
+    "rate": Claim(Kind.NUMBER, lambda: dpu.document_rate("cycles")),
+    "slowdown": Claim(Kind.NUMBER, _slower_than_a_core),
+    "dma-2k": Claim(Kind.GIVEN, lambda: dpu.latency("read", dpu.BUFFER_BYTES)),
+    "dma-overhead": Claim(Kind.GIVEN, lambda: _line_through_reads().intercept),
+    "dma-rate": Claim(Kind.GIVEN, lambda: 1 / _line_through_reads().slope),
+    "dma-pair": Claim(Kind.GIVEN, _read_and_write),
+    "crypto-2k": Claim(Kind.NUMBER, _shared_cycles),
     "mram-time": Claim(
         Kind.NUMBER,
         lambda: MRAM_BYTES / dpu.BUFFER_BYTES * _shared_cycles() / projection.MEASURED_CLOCK_HZ,
-        "arithmetic on the same, at 266 MHz",
     ),
-    "dpu640": Claim(
-        Kind.ARITHMETIC,
-        projection.total_by_seconds(),
-        "its own 12 seconds for the 64 MiB of each DPU come to eleven times as much: 300 MiB/s "
-        "multiply the rate of one tasklet",
-    ),
-    "cpu16": Claim(
-        Kind.NUMBER,
-        lambda: CORES * SLOW_CORE_HZ / dpu.document_rate("cycles") / 2**20,
-        "arithmetic on the rate: takes cycles of a DPU's tasklet for those of a core, which does "
-        "more in one",
-    ),
-    "aesni": Claim(
-        Kind.BEYOND, None, "a measurement of another processor, quoted; 000-P3 measures this one"
-    ),
-    "aesni16": Claim(
-        Kind.ARITHMETIC,
-        _aesni_of_16(),
-        "16 cores at 3 GHz and 4.2 cycles a byte are 11.4 GB/s, which is 10.6 GiB/s",
-    ),
+    "dpu640": Claim(Kind.ARITHMETIC, projection.total_by_seconds()),
+    "cpu16": Claim(Kind.NUMBER, lambda: CORES * SLOW_CORE_HZ / dpu.document_rate("cycles") / 2**20),
+    "aesni": Claim(Kind.BEYOND),
+    "aesni16": Claim(Kind.ARITHMETIC, _aesni_of_16()),
     "dma-negligible": Claim(
-        Kind.SHAPE,
-        lambda: _shared_cycles() / _read_and_write(),
-        "2 KiB with enough tasklets, read and written; 000-P2 has it for 128 B to 64 MiB",
-        "compute time over DMA time",
+        Kind.SHAPE, lambda: _shared_cycles() / _read_and_write(), "compute time over DMA time"
     ),
     "crypto-bottleneck": Claim(
         Kind.SHAPE,
         _fed_work_over_dma,
-        "cycles of instructions over cycles that the memory is busy",
         "compute time over DMA time, 1 DMA tasklet and 16 crypto tasklets",
     ),
-    "bus-contention": Claim(
-        Kind.BEYOND, None, "no model of a DPU knows how busy a host's memory is; 000-P3 measures it"
-    ),
+    "bus-contention": Claim(Kind.BEYOND),
 }
+NOTES = read_legend(__package__, "claims")
 CLAIMS = dpu.computed(
-    name="dpu-claims",
+    **texts(__package__, "dpu-claims"),
     id="000-X1",
-    title="What document 000 says of DPUs and of cores",
-    question="Which of its claims follow from a simulation of the DPU that it measured?",
     axes=(Axis("claim", "claim", tuple(row["claim_id"] for row in table(TABLE))),),
     compare="claim",
     facts=_facts,
     published=_published,
     columns={"about": "about", "published": "published", HERE: HERE},
-    notes=["claims"],
 )

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from sealift_lab.experiments.combinations import axes
 from sealift_lab.experiments.document_000 import dpu, projection
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
+from sealift_lab.model.experiment import Chart, Experiment, Line, Scope
 from sealift_lab.model.published import Kind, Published, Rate, Scaled, Time, Times, table_row
 from sealift_lab.model.results import Origin, Results
 
@@ -120,16 +121,13 @@ AES_GCM, AES_CTR = CIPHERS
 CHART = "AES from memory beside streams, and DPUs"
 
 CONTENTION = Experiment(
-    name="memory-contention",
+    **texts(__package__, "memory-contention"),
     id="000-P3",
-    title="AES from memory while other cores stream memory",
-    question="How much does contention for memory take from a core that encrypts, and from where "
-    "on would processing in memory do more?",
-    axes=(
-        Axis("cipher", "cipher"),
-        Axis("threads", "cores that encrypt"),
-        Axis("other_cores", "other cores"),
-        Axis("streams_percent", "what these stream, % of the ceiling"),
+    axes=axes(
+        cipher="cipher",
+        threads="cores that encrypt",
+        other_cores="other cores",
+        streams_percent="what these stream, % of the ceiling",
     ),
     compare="streams_percent",
     cells=_cells,
@@ -142,5 +140,4 @@ CONTENTION = Experiment(
     lines=_lines,
     preferred={"cipher": AES_GCM, "threads": 1},
     weight=0.6,
-    notes=read_notes(__package__, "contention"),
 )

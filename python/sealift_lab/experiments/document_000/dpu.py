@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from sealift_lab import _lab
-from sealift_lab.experiments.notes import read_notes
 from sealift_lab.model.arm import Cell, Computed, Value
 from sealift_lab.model.experiment import Axis, Experiment
 from sealift_lab.model.published import Published
@@ -98,7 +97,6 @@ def computed(
     *,
     axes: tuple[Axis, ...],
     facts: Callable[[Cell], Mapping[str, Value]],
-    notes: Sequence[str] = (),
     cells: Sequence[Cell] = (),
     published: Callable[[Results], Iterable[Published]] | None = None,
     **fields: Any,
@@ -114,19 +112,10 @@ def computed(
     return Experiment(
         axes=axes,
         cells=lambda scope: () if scope.quick and published is None else cells,
-        arm=lambda cell, _: Computed(six_digits(facts(cell))),
+        arm=lambda cell, _: Computed.rounded(facts(cell)),
         published=lambda results: [*published(results)] if published else (),
-        notes=read_notes(__package__, *notes, "simulation"),
         **fields,
     )
-
-
-def six_digits(facts: Mapping[str, Value]) -> dict[str, Value]:
-    """Facts with six significant digits, as they are stored; whole numbers have all of theirs."""
-    return {
-        name: float(f"{value:.6g}") if isinstance(value, float) and value % 1 else value
-        for name, value in facts.items()
-    }
 
 
 # 24 tasklets of every kernel have room in WRAM for buffers of this size.

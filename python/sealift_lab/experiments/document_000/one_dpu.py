@@ -8,15 +8,14 @@ from itertools import product
 from statistics import LinearRegression, linear_regression
 
 from sealift_lab.experiments.document_000 import dpu
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line
 from sealift_lab.model.published import Fact, Kind, Published, table, table_row
 from sealift_lab.model.results import Origin, Results
 
 
-def _encryption(
-    document_id: str, file: str, *, has_dma: bool, name: str, title: str, question: str
-) -> Experiment:
+def _encryption(name: str, document_id: str, file: str, *, has_dma: bool) -> Experiment:
     """AES-128 beside a published table; `has_dma` as of `document_time`."""
 
     def facts(cell: Cell) -> Mapping[str, Value]:
@@ -59,10 +58,8 @@ def _encryption(
             )
 
     return dpu.computed(
-        name=name,
+        **texts(__package__, name),
         id=document_id,
-        title=title,
-        question=question,
         axes=(Axis("operation", "operation", OPERATIONS),),
         compare="operation",
         facts=facts,
@@ -76,7 +73,6 @@ def _encryption(
             "instructions, simulated / published": "instr. ratio",
             "instructions a block, simulated": "instr./block",
         },
-        notes=["encryption"],
     )
 
 
@@ -96,23 +92,9 @@ def _mnemonics(operation: str) -> Mapping[str, float]:
 OPERATIONS, COUNTS = ("Encryption", "Decryption"), ("cycles", "instructions")
 BLOCK_BYTES, ROUNDS = 16, 10
 BLOCKS = dpu.BUFFER_BYTES // BLOCK_BYTES
-ENCRYPTION = _encryption(
-    "000-T1",
-    "000-T1-encryption",
-    has_dma=True,
-    name="dpu-encryption",
-    title="AES-128 on one DPU: published and simulated",
-    question="How near does a simulation by instructions come to what a UPMEM DPU took for 2,048 "
-    "bytes, with the document's own algorithm?",
-)
+ENCRYPTION = _encryption("dpu-encryption", "000-T1", "000-T1-encryption", has_dma=True)
 WITHOUT_DMA = _encryption(
-    "000-T2",
-    "000-T2-encryption-excluding-dma",
-    has_dma=False,
-    name="dpu-encryption-without-dma",
-    title="AES-128 on one DPU without transfers: published and simulated",
-    question="How many cycles and instructions do the same 2,048 bytes take between the two "
-    "transfers?",
+    "dpu-encryption-without-dma", "000-T2", "000-T2-encryption-excluding-dma", has_dma=False
 )
 
 
@@ -199,10 +181,8 @@ CHOSEN = (
 )
 CHART = "Transfers between MRAM and WRAM, as document 000 timed them"
 DMA_LATENCY = dpu.computed(
-    name="dpu-dma-latency",
+    **texts(__package__, "dpu-dma-latency"),
     id="000-T3",
-    title="Transfers between a DPU and its memory, by length",
-    question="How many cycles does a transfer of 8 to 2,048 bytes take, out of MRAM and into it?",
     axes=(
         Axis("direction", "direction", tuple(dpu.DIRECTIONS)),
         Axis("transfer", "transfer, bytes", SIZES),
@@ -218,7 +198,6 @@ DMA_LATENCY = dpu.computed(
         BYTES_A_CYCLE: BYTES_A_CYCLE,
         BY_LINE: "by the line",
     },
-    notes=["dma_latency"],
 )
 
 
@@ -239,12 +218,8 @@ CYCLES = "cycles a byte"
 SIXTEEN: Cell = {"tasklets": 16}
 WITH_SIXTEEN = "Each kernel with 16 tasklets, with and without the hazard"
 BY_TASKLETS = dpu.computed(
-    name="dpu-by-tasklets",
+    **texts(__package__, "dpu-by-tasklets"),
     id="000-P1-tasklets",
-    title="Cycles a byte on one DPU, by tasklets",
-    question="How many cycles a byte do ECB, CTR, GHASH and GCM under AES-128 take on a DPU with 1 "
-    f"to 24 tasklets in chunks of {dpu.CHUNK_BYTES} bytes, and how much of that depends on how "
-    "register banks are modelled?",
     axes=(
         Axis("kernel", "kernel"),
         Axis("tasklets", "tasklets"),
@@ -345,13 +320,10 @@ GROUPS = {
     "stores": ("sw", "sd", "sb"),
 }
 INSTRUCTIONS = dpu.computed(
-    name="dpu-instructions",
+    **texts(__package__, "dpu-instructions"),
     id="000-P1-instructions",
-    title="Instructions a block, by what they do",
-    question="How few instructions do AES-128 and GHASH take of a DPU, and why not fewer?",
     axes=(Axis("kernel", "kernel", (*WRITTEN, *(kernel.title for kernel in UNROLLED))),),
     compare="kernel",
     facts=_instructions,
     columns={name: name for name in (TOTAL, *GROUPS, OTHERS)},
-    notes=["instructions"],
 )

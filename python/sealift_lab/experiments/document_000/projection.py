@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sealift_lab._lab import DpuSystem
 from sealift_lab.experiments.document_000 import dpu
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Line
 from sealift_lab.model.published import Fact, Kind, Number, Published, Scaled, table, table_row
@@ -56,7 +57,7 @@ def project(title: str, system: System) -> Mapping[str, Value]:
         for path, name in FROM_HOST.items():
             facts[name + hazard] = in_series(path, system, cycles) / 1e9
     facts[MIB_PER_S] = system.dpus * system.clock_hz / paces[0] / 2**20
-    return dpu.six_digits(facts)
+    return facts
 
 
 def _paces(title: str) -> tuple[str, Sequence[float]]:
@@ -178,11 +179,8 @@ FROM_HOST = {"SDK": BY_SDK, "direct": "data in host memory, GB/s, direct"}
 PLACES = {IN_MRAM: "data in MRAM", BY_SDK: "data in host memory and back (SDK)"}
 HAZARD = ", with the hazard"
 PROJECTION = dpu.computed(
-    name="dpu-projection",
+    **texts(__package__, "dpu-projection"),
     id="000-P1",
-    title="What 640 and 2,560 DPUs would encrypt",
-    question="What does the document's projection come to with its slip put right, with better "
-    "kernels, and with the data in host memory, there and back?",
     axes=(Axis("system", "system", tuple(SYSTEMS)), Axis("kernel", "kernel", TITLES)),
     compare="kernel",
     facts=lambda cell: project(str(cell["kernel"]), SYSTEMS[cell["system"]]),
@@ -203,7 +201,6 @@ PROJECTION = dpu.computed(
     origin=Origin.PROJECTED,
     weight=0.1,
     estimated_s=0.9,
-    notes=["projection"],
 )
 
 
@@ -258,11 +255,8 @@ MEASURED_CLOCK_HZ = 266e6
 TIMES = "times 64 DPUs"
 SCALING_TABLE = "000-elsewhere-dpus-against-host"
 SCALING = dpu.computed(
-    name="dpu-scaling",
+    **texts(__package__, "dpu-scaling"),
     id="000-P1-scaling",
-    title="More DPUs beside 64: as they ran, and as projected",
-    question="Does the projection have the shape of what 64 to 512 DPUs did in later measurements "
-    "of the same laboratory?",
     axes=(
         Axis("algorithm", "algorithm", ("document 000's, projected",)),
         Axis("dpus", "DPUs", tuple(published_times())),
@@ -272,7 +266,6 @@ SCALING = dpu.computed(
     published=_published_scaling,
     charts=(Chart("dpus", "algorithm", TIMES, "4 GiB, there and back, by DPUs"),),
     origin=Origin.PROJECTED,
-    notes=["scaling", "projection"],
 )
 
 
@@ -321,11 +314,8 @@ AMOUNTS = (*(128 << (2 * power) for power in range(10)), 64 << 20)
 SIMULATED_MAX = 128 << 10
 SHOWN: Cell = {"system": SMALL}
 BY_AMOUNT = dpu.computed(
-    name="dpu-amounts",
+    **texts(__package__, "dpu-amounts"),
     id="000-P2",
-    title="When transfers stop being negligible: 128 B to 64 MiB for each DPU",
-    question="The document calls transfers negligible but for very small amounts: which amounts "
-    "are those, and does that hold for transfers from host memory, too?",
     axes=(
         Axis("system", "system", tuple(SYSTEMS)),
         Axis("kernel", "kernel", (dpu.ECB_FED.title, dpu.GCM.title)),
@@ -352,5 +342,4 @@ BY_AMOUNT = dpu.computed(
     origin=Origin.PROJECTED,
     weight=0.1,
     estimated_s=0.9,
-    notes=["amounts", "projection"],
 )

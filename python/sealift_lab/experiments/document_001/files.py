@@ -5,11 +5,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
+from sealift_lab.experiments.combinations import axes
 from sealift_lab.experiments.document_001 import processes
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
-from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
+from sealift_lab.model.experiment import Chart, Experiment, Scope
 from sealift_lab.model.published import Figure, Kind, Published, Sum, Times, table_row
 from sealift_lab.model.results import Results
 from sealift_lab.model.units import format_bytes
@@ -104,15 +105,13 @@ BOTH = ("getc", "read+memchr")
 OTHERS = ("getc_unlocked", "fgets", "getline", "ifstream", "mmap+memchr", "needletail", "seq_io")
 SUBSTITUTE = "a mapping of 8 GiB and eight threads asleep, as the vendor's library has them"
 READING = Experiment(
-    name="file-reading-by-condition",
+    **texts(__package__, "file-reading-by-condition"),
     id="001-F2",
-    title="Reading a file while something else is held",
-    question="What does a process that holds a device, threads or memory pay when it reads a file?",
-    axes=(
-        Axis("condition", "held meanwhile"),
-        Axis("reader", "reader"),
-        Axis("threads", "threads, each reading the whole file"),
-        Axis("cache", "file in memory"),
+    axes=axes(
+        condition="held meanwhile",
+        reader="reader",
+        threads="threads, each reading the whole file",
+        cache="file in memory",
     ),
     compare="condition",
     cells=_reading_cells,
@@ -125,7 +124,6 @@ READING = Experiment(
         _chart("reader", "Reading 1,000 sequences", "2 threads", {"threads": 2, "cache": "warm"}),
     ),
     preferred={"reader": "getc", "threads": 1, "cache": "warm"},
-    notes=read_notes(__package__, "conditions", "reading"),
 )
 
 
@@ -153,15 +151,12 @@ def _beside(cells: Iterable[Cell]) -> Iterator[Cell]:
 BY_ANOTHER = " in another process"
 READING_BESIDE = replace(
     READING,
-    name="file-reading-beside-process",
+    **texts(__package__, "file-reading-beside-process"),
     id="001-F2-background",
-    title="Reading a file while another process holds something",
-    question="What does it cost a reader that another process holds a device, threads or memory?",
     cells=_reading_beside_cells,
     arm=processes.background_arm,
     published=lambda _: [*_published_reading("001-F2-background", BY_ANOTHER)],
     weight=0.4,
-    notes=read_notes(__package__, "background", "conditions", "reading"),
 )
 
 
@@ -208,16 +203,13 @@ WAYS: Sequence[Way] = (
     ("putc", 1, "yes"),
 )
 WRITING = Experiment(
-    name="file-writing-by-condition",
+    **texts(__package__, "file-writing-by-condition"),
     id="001-W1",
-    title="Writing a file while something else is held",
-    question="What does a process that holds a device, threads or memory pay when it writes a "
-    "file?",
-    axes=(
-        Axis("condition", "held meanwhile"),
-        Axis("writer", "writer"),
-        Axis("block_bytes", "bytes a call"),
-        Axis("fsync", "waits for the disk"),
+    axes=axes(
+        condition="held meanwhile",
+        writer="writer",
+        block_bytes="bytes a call",
+        fsync="waits for the disk",
     ),
     compare="condition",
     cells=partial(_writing_cells, ways=WAYS),
@@ -233,19 +225,15 @@ WRITING = Experiment(
     ),
     preferred={"writer": "putc", "block_bytes": 1, "fsync": "no"},
     weight=0.5,
-    notes=read_notes(__package__, "conditions", "writing"),
 )
 WRITING_BESIDE = replace(
     WRITING,
-    name="file-writing-beside-process",
+    **texts(__package__, "file-writing-beside-process"),
     id="001-W1-background",
-    title="Writing a file while another process holds something",
-    question="What does it cost a writer that another process holds a device, threads or memory?",
     cells=lambda scope: _beside(_writing_cells(scope, WAYS[:3])),
     arm=processes.background_arm,
     published=lambda _: _published_writing("001-W1-background", WAYS[:3], BY_ANOTHER),
     weight=0.2,
-    notes=read_notes(__package__, "background", "conditions", "writing"),
 )
 
 
@@ -303,16 +291,14 @@ SHAPES: Sequence[Cell] = [
     for size_bytes in lengths
 ]
 MAPPING = Experiment(
-    name="file-or-mapping",
-    title="A mapped file against read and write",
-    question="Is a mapped file faster to copy from and to than the system's calls are?",
-    axes=(
-        Axis("direction", "direction"),
-        Axis("file", "the file"),
-        Axis("size_bytes", "length of a copy, bytes"),
-        Axis("threads", "threads"),
-        Axis("state", "in the caches"),
-        Axis("way", "way to the file"),
+    **texts(__package__, "file-or-mapping"),
+    axes=axes(
+        direction="direction",
+        file="the file",
+        size_bytes="length of a copy, bytes",
+        threads="threads",
+        state="in the caches",
+        way="way to the file",
     ),
     compare="way",
     cells=_mapping_cells,
@@ -327,5 +313,4 @@ MAPPING = Experiment(
         for title in [f"Copies from and to a file {file}"]
     ),
     weight=0.2,
-    notes=read_notes(__package__, "mapping"),
 )

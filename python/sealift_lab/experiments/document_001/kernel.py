@@ -1,4 +1,4 @@
-"""What the kernel tells of a sample: page tables of processes, pages moved or taken, waiting."""
+"""Kernel counters of a sample: page tables of processes, migrated and reclaimed pages, stalls."""
 
 from collections.abc import Mapping
 from contextlib import suppress

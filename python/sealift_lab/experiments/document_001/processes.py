@@ -5,7 +5,6 @@ import ctypes
 import os
 import resource
 import signal
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from sealift.errors import DeviceError
 from sealift_lab import _lab
 from sealift_lab.experiments.document_001 import kernel
 from sealift_lab.machine.facts import check_memory
+from sealift_lab.measure.built import Tool, build_text
 from sealift_lab.measure.native import stream_source, write_reads
 from sealift_lab.measure.timed import timed
 from sealift_lab.model.arm import Cell, Context, Sample, Skip, Value, WrongResultError
@@ -73,8 +73,8 @@ class FileArm:
     """An arm that another process has prepared; implements `model.arm.Arm`.
 
     Attributes:
-        held_by_another: What one more process holds meanwhile; "" where the arm's own does.
-        totals: What the kernel counted in all samples.
+        held_by_another: The condition that another process holds; "" where the arm's own does.
+        totals: The kernel's counts over all samples.
     """
 
     cell: Cell
@@ -223,23 +223,10 @@ def short_reads(folder: Path, seed: int, reads: int, kind: str) -> tuple[IO[byte
 @cache
 def stream_library(compiler: str) -> str:
     """The reader `ifstream`, built by a C++ compiler; raises `Skip` if that fails."""
-    file = os.memfd_create("sealift-ifstream")
-    library = f"/proc/{os.getpid()}/fd/{file}"
-    command = [*compiler.split(), *FLAGS, "-o", library]
-    try:
-        subprocess.run(command, input=stream_source(), capture_output=True, text=True, check=True)
-    except OSError as error:
-        failure = (
-            f"{command[0]} can't be run ({error.strerror}); install a C++ compiler "
-            "(Debian: apt-get install g++), or name one in CXX"
-        )
-    except subprocess.CalledProcessError as error:
-        message = (error.stderr.strip().splitlines() or ["without a message"])[0]
-        failure = f"{' '.join(command)} failed: {message}"
-    else:
-        return library
-    os.close(file)
-    raise Skip(failure)
+    command, *options = compiler.split()
+    arguments, text = (*options, *FLAGS, "-o", LIBRARY), stream_source().encode()
+    made = build_text("ifstream.cpp", text, Tool(command, "g++"), *arguments)
+    return str(made.folder / LIBRARY)
 
 
 def _serve(condition: str, pipe: Connection) -> None:
@@ -451,7 +438,7 @@ def _library(advice: str, *names: str) -> ctypes.CDLL:
 
 processes: dict[tuple[Value, ...], Process] = {}
 background: dict[str, Process] = {}
-"""What is held in the background now: one condition, or none."""
+"""The condition that is held in the background now, if any, by its name."""
 
 NONE = "none"
 RANK = "a rank's runtime"
@@ -477,7 +464,7 @@ COLUMNS = (
     *("condition", "how", "threads_or_block_bytes", "kind", "asked_s", "ns", "operations"),
     *SEEN,
 )
-FLAGS = ("-O2", "-std=c++11", "-shared", "-fPIC", "-x", "c++", "-")
+FLAGS, LIBRARY = ("-O2", "-std=c++11", "-shared", "-fPIC"), "library.so"
 # As a native reader's, without pages: the file is in memory.
 COUNTS = ("sequences_checked", "major_faults", "minor_faults", "voluntary_switches")
 NATIVE = {

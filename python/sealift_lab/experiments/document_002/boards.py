@@ -10,7 +10,7 @@ from math import factorial, inf
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sealift_lab.model.arm import Cell, Computed, Value, WrongResultError
+from sealift_lab.model.arm import Cell, Value, WrongResultError
 from sealift_lab.model.experiment import Axis, Chart, Experiment
 from sealift_lab.model.published import table
 from sealift_lab.model.results import Origin
@@ -242,12 +242,6 @@ def spread_facts(name: str, values: Iterable[float]) -> dict[str, Value]:
     """One value a seed as facts: their mean under this name, and the ends of their range."""
     every = list(values)
     return {name: fmean(every), f"{name}, least": min(every), f"{name}, most": max(every)}
-
-
-def computed(facts: Mapping[str, Value]) -> Computed:
-    """Facts, numbers with six significant digits."""
-    numbers = {name: float(f"{each:.6g}") for name, each in facts.items() if type(each) is float}
-    return Computed({**facts, **numbers})
 
 
 def spread(clients: int, cards: int) -> Clients:

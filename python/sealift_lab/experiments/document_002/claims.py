@@ -86,7 +86,7 @@ def _arm(cell: Cell, context: Context) -> Computed:
     if claim.compute is None:
         return Computed({**facts, f"{HERE}, why none": WHY_NONE[claim.kind]})
     values = [claim.compute(partial(_simulated, seed)) for seed in boards.seeds(context.seed)]
-    return boards.computed(facts | boards.spread_facts(HERE, values))
+    return Computed.rounded(facts | boards.spread_facts(HERE, values))
 
 
 def _simulated(

@@ -36,8 +36,8 @@ def _switch_cells(scope: Scope) -> Iterator[Cell]:
 def _switch_arm(cell: Cell, context: Context) -> Computed:
     board, spot, switch = BOARDS[str(cell[BOARD.name])], Spot.parse(cell), str(cell[SWITCH.name])
     changed, usual = (
-        [board.simulate(spot, seed=seed, **SWITCHES[each]) for seed in boards.seeds(context.seed)]
-        for each in (switch, UNCHANGED)
+        [board.simulate(spot, seed=seed, **changes) for seed in boards.seeds(context.seed)]
+        for changes in (_changes(board, switch), SWITCHES[UNCHANGED])
     )
     facts = boards.means(changed, boards.HOST_BUSY, boards.IDLE, boards.INTERRUPTS)
     facts |= boards.spread_facts(MBIT_S, map(boards.FIGURES[MBIT_S], changed))
@@ -48,7 +48,14 @@ def _switch_arm(cell: Cell, context: Context) -> Computed:
     else:
         facts |= boards.spread_facts(SWITCH_TIMES, map(_times, changed, usual))
         facts |= {f"{each}, why none": "inexact" for each in (boards.ANALYSIS, OFF)}
-    return boards.computed(facts)
+    return Computed.rounded(facts)
+
+
+def _changes(board: boards.Board, switch: str) -> Mapping[str, Any]:
+    if switch != THEORY:
+        return SWITCHES[switch]
+    fitted = board.constants
+    return {**SWITCHES[THEORY], "request_us": fitted.host_us, "setup_us": fitted.card_us}
 
 
 def _times(one: "PlayedBoard", other: "PlayedBoard") -> float:
@@ -72,15 +79,13 @@ SWITCHES: Mapping[str, Mapping[str, Any]] = {
     "no limit of the bus": {"has_bus": False},
     "no wait for memory": {"memory": boards.UNLIMITED},
     "copies never wait": {"memory": boards.COPIES_FIRST},
-    # A load long enough for 2 %. All of the host's time is that of requests.
+    # A load long enough for 2 %. All of the host's time is that of requests, by the fit.
     THEORY: {
         "batches": 4_000,
         "law": "all",
         "has_bus": False,
         "memory": boards.UNLIMITED,
         "order": boards.IN_TURN,
-        "request_us": HIFN.constants.host_us,
-        "setup_us": HIFN.constants.card_us,
         **dict.fromkeys(("user_us", "block_us", "look_us"), 0.0),
     },
 }
@@ -179,7 +184,7 @@ def _question_arm(cell: Cell, context: Context) -> Computed:
         byte_ns = 8 / software_gbit_s - boards.COPIES * 8 / HIFN.constant("host.copy_gbit_per_s")
         equal = 1_000 * HIFN.played.host_us / byte_ns
         facts["handing over takes the host as long at, bytes"] = equal
-    return boards.computed(facts)
+    return Computed.rounded(facts)
 
 
 QUESTION = Axis("question", "question")

@@ -34,7 +34,7 @@ class Reading:
 
     Attributes:
         board: Whose constants were fitted with its own lines.
-        changes: What else is simulated than those constants were fitted with.
+        changes: Arguments of the simulation that differ from those of the fit.
     """
 
     board: Board
@@ -64,7 +64,7 @@ def _lines_arm(cell: Cell, context: Context) -> Computed:
         **boards.spread_facts(SMALL_INTERRUPTS, interrupts),
         OF_PRINTED: 100 * fmean(interrupts) / over,
     }
-    return boards.computed(facts)
+    return Computed.rounded(facts)
 
 
 READING = Axis("reading", "reading")
@@ -111,7 +111,7 @@ def _kernel_cells(scope: Scope) -> Iterator[Cell]:
 def _kernel_arm(cell: Cell, context: Context) -> Computed:
     spot, way = Spot(THREADS, int(cell[SIZE.name])), str(cell[WAY.name])
     if way == PRINT:
-        return boards.computed(_by_print(spot))
+        return Computed.rounded(_by_print(spot))
     played = [
         BROADCOM.simulate(spot, seed=seed, **WAYS[way]) for seed in boards.seeds(context.seed)
     ]
@@ -119,7 +119,7 @@ def _kernel_arm(cell: Cell, context: Context) -> Computed:
     figures = (boards.USER, boards.INTERRUPTED, MBIT_S, boards.IDLE, boards.CARDS_BUSY)
     facts |= boards.means(played, *figures, boards.INTERRUPTS)
     facts[IDLING] = 100 - fmean(map(boards.FIGURES[boards.HOST_BUSY], played))
-    return boards.computed(facts)
+    return Computed.rounded(facts)
 
 
 def _by_print(spot: Spot) -> dict[str, Value]:

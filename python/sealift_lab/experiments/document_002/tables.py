@@ -80,7 +80,7 @@ class Table:
             facts |= boards.spread_facts(ONE_LINE, map(boards.FIGURES[MBIT_S], others))
         compared = [name for name in (ANALYSIS, MBIT_S, second, ONE_LINE) if name in facts]
         if spot not in self.board.published:
-            return boards.computed(facts | {f"{PUBLISHED}, why none": NOT_PRINTED})
+            return Computed.rounded(facts | {f"{PUBLISHED}, why none": NOT_PRINTED})
         facts[PUBLISHED] = published = self.board.published[spot]
         for name in compared:
             facts[f"{name}, {ERROR}"] = 100 * (float(facts[name]) / published - 1)
@@ -89,7 +89,7 @@ class Table:
             for name in (second, f"{second}, {ERROR}"):
                 del facts[name]
                 facts[f"{name}, why none"] = "fitted to this row"
-        return boards.computed(facts)
+        return Computed.rounded(facts)
 
     def published(self, results: Results) -> Iterator[Published]:
         """Each cell beside the simulation, and beside the analysis that wasn't fitted to it."""

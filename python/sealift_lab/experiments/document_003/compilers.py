@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 
 def multiply_of(library: Path) -> "CFuncPtr":
-    """The function of a library that multiplies its matrices so many times.
+    """The function of a library that takes a number of products of its matrices.
 
-    It returns the sum of all elements, a double.
+    It returns the sum of the elements of all products, a double.
     """
     return MULTIPLY(("products", ctypes.CDLL(str(library))))
 
 
 def check_sum(found: float, rounds: int, literal: float, library: Path) -> None:
-    """Raises WrongResultError where the sum of so many products isn't that of whole numbers."""
+    """Raises WrongResultError where the sum of `rounds` products isn't that of whole numbers."""
     if found != (expected := sum_of_products(rounds, literal)):
         raise WrongResultError(
             f"{library}: the sum of {rounds:,} products is {found}; right would be {expected}"
@@ -45,7 +45,7 @@ def check_sum(found: float, rounds: int, literal: float, library: Path) -> None:
 
 
 def sum_of_products(rounds: int, literal: float) -> float:
-    """The sum of the elements of so many products, by whole numbers."""
+    """The sum of the elements of `rounds` products, by whole numbers."""
     # The first element of the first matrix is the round's last three bits, and was 0.
     firsts = sum(range(8)) * (rounds // 8) + sum(range(rounds % 8))
     return literal * (rounds * sum(map(int.__mul__, COLUMNS, ROW_SUMS)) + firsts * ROW_SUMS[0])
@@ -55,7 +55,7 @@ MULTIPLY = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_uint32)
 
 
 class _Part(ctypes.Structure):
-    """What a thread does, as threads.c has it."""
+    """`struct part` of threads.c: the work and the times of a thread."""
 
     _fields_ = (
         ("call", MULTIPLY),
@@ -95,7 +95,7 @@ class Products:
         return self._run(rounds, self.threads)
 
     def report(self) -> Mapping[str, Value]:
-        """What was checked, by what it was built, and in what its machine code multiplies."""
+        """The check, the command that built it, and the instructions that multiply."""
         return self.facts
 
     def _run(self, rounds: int, threads: int) -> Sample:
@@ -105,7 +105,8 @@ class Products:
         with Stopwatch() as watch:
             started = self._start(parts, threads)
         if started < threads:
-            raise RuntimeError(f"{started} of {threads} threads could be started")
+            limit = "the system allows no more; measure fewer with --threads"
+            raise RuntimeError(f"{started} of {threads} threads could be started; {limit}")
         for part in parts:
             check_sum(part.result, rounds, LITERAL, self.library)
         return replace(
@@ -117,7 +118,7 @@ class Products:
 
 
 def products_facts(made: Build) -> Mapping[str, Value]:
-    """What is reported of a library of products."""
+    """The facts that an arm reports of a library of products."""
     used = machine_code(made.folder / LIBRARY, "products")
     return {
         "checked_against": "the sum, by whole numbers",

@@ -11,7 +11,7 @@ from functools import partial
 
 from sealift_lab.experiments.combinations import axes
 from sealift_lab.experiments.document_003 import messages, tables
-from sealift_lab.experiments.notes import ADVICE, NAMES, texts
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure import crypto
 from sealift_lab.measure.crypto import LOAD, MANY_KEYS, Load, crypto_cells, with_load
 from sealift_lab.measure.native import native
@@ -144,7 +144,7 @@ def _value_of_sets(row: tables.Row, work: Cell) -> Published:
     device, load = VENDOR if test == EVERY_IPP else TABLE_CODE, Load.BELOW if is_one else Load.ALL
     where = {"device": device, **work, **({"threads": 1} if is_one else A_THREAD_A_CORE)}
     threads = "1 thread" if is_one else f"a thread a core; there {cores} threads"
-    note = f"messages {work['workload']}, {NAMES[device]}, {threads}"
+    note = f"messages {work['workload']}, {messages.NAMES[device]}, {threads}"
     # Drawn once, though compared with both readings of the messages.
     series = test if work["workload"] == messages.STATED else ""
     at: Cell = {"device": row["cpu"], "threads": 1 if is_one else cores, "load": load.value}
@@ -198,7 +198,7 @@ _on_cores = partial(
     arm=messages.message_arm,
     preferred=messages.PREFERRED,
     names=messages.MESSAGE_NAMES,
-    advice=ADVICE,
+    advice=messages.ADVICE,
 )
 
 BY_THREADS = _on_cores(

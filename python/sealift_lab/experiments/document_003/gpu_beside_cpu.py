@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from sealift_lab.experiments.combinations import grid
-from sealift_lab.experiments.document_003 import tables
+from sealift_lab.experiments.document_003 import messages, tables
 from sealift_lab.experiments.document_003.gpus import cells, limits
 from sealift_lab.experiments.document_003.gpus.cells import AS_PUBLISHED, HOST, OURS, RESIDENT
 from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
-from sealift_lab.experiments.notes import ADVICE, texts
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
 from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
@@ -87,9 +87,6 @@ def _published(results: Results) -> Iterator[Published]:
     note = "the published program on all of the GPU against table code on all cores; the document's"
     note = f"{note} {own}; {cells.WORKLOAD}"
     yield tables.claim("003-F10", what, "gpu-cpu", Kind.RATIO, here, note)
-    what = "all of a GPU against all CPU cores with IPP, by its own tables"
-    note = f"without IPP its tables give {gpu / cores:.1f} times, which is what is printed"
-    yield tables.slip("003-F10", what, "gpu-cpu", ALL_ROWS[GPU], CPU_ROWS[1], note)
     what = "a CPU core takes less for one message than a GPU"
     here = cells.of_a_gpu(results, latency, **device)
     note = f"one message, handed over and waited for before the next, {HOST}; {cells.WORKLOAD}"
@@ -168,6 +165,6 @@ ALL_OF_EACH = cells.gpu_experiment(
     ),
     lines=lambda results: [*_lines(results)],
     preferred={"data": HOST, "batch": 4_096},
-    advice=ADVICE,
+    advice=messages.ADVICE,
     weight=0.8,
 )

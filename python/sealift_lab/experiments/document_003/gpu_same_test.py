@@ -152,7 +152,7 @@ def _ratios(
 
 
 def _linear(gpu: Cell, of: Cell, units: int | None, results: Results, name: str) -> Published:
-    """What a thread adds on a GPU, against its one, beside what a core adds, against one."""
+    """Speed-up a thread of a GPU, over the speed-up a core of the CPU."""
     printed = {row["test"]: row for row in tables.GPUS if row["gpu"] == GPU}
     one, every = map(tables.mb_per_s, (printed["Thread = 1"], printed["Threads = cores"]))
     threads = limits.DOCUMENT_GPU.multiprocessors * limits.BLOCK_THREADS

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from statistics import fmean
 from typing import TYPE_CHECKING, Protocol
 
 from sealift_lab._lab import effective_clock_ghz
@@ -123,7 +124,7 @@ class Course:
         for name, sensors in self._sensors().items():
             values = [each[sensor] for each in readings for sensor in sensors if sensor in each]
             if values:
-                facts[name] = values[-1] if name in AT_THE_END else _mean(values)
+                facts[name] = values[-1] if name in AT_THE_END else fmean(values)
         return facts
 
     def _sensors(self) -> Mapping[str, Sequence[str]]:
@@ -152,7 +153,7 @@ class Course:
         end_s, slices = self._begin_s + moment, list[tuple[float, float | None]]()
         while (left_s := end_s - self.clock_s()) > SHORT_S or not slices:
             slices.append(self.load.work(min(SLICE_S, max(SHORT_S, left_s))))
-        rate = _mean([rate for rate, _ in slices])
+        rate = fmean([rate for rate, _ in slices])
         self._first = self._first or rate
         clocks = _clock_fact([clock for _, clock in slices])
         return {RATE: rate, RELATIVE: 100 * rate / self._first, **clocks}
@@ -160,11 +161,7 @@ class Course:
 
 def _clock_fact(clocks: Sequence[float | None]) -> dict[str, Value]:
     known = [each for each in clocks if each is not None]
-    return {CLOCK: _mean(known)} if known else {f"{CLOCK}{WHY_NONE}": "known on x86-64 only"}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return {CLOCK: fmean(known)} if known else {f"{CLOCK}{WHY_NONE}": "known on x86-64 only"}
 
 
 class BusyLoops:
@@ -190,7 +187,7 @@ class BusyLoops:
         for pipe in self._pipes:
             pipe.send(seconds)
         rates, clocks = zip(*(pipe.recv() for pipe in self._pipes), strict=True)
-        return sum(rates), None if None in clocks else _mean(clocks)
+        return sum(rates), None if None in clocks else fmean(clocks)
 
     def close(self) -> None:
         """Ends the processes."""
@@ -307,9 +304,9 @@ AT_THE_END = (TEMPERATURE, FAN, GPU_TEMPERATURE)
 WHY_NONE = ", why none"
 VOLTAGE, GPU_VOLTAGE, GPU_FAN = "voltage, mV", "GPU voltage, mV", "GPU fan, RPM"
 ABSENT = {
-    VOLTAGE: "Linux tells no core's voltage without rights to read the processor's registers",
-    GPU_VOLTAGE: "NVIDIA's management library tells no voltage",
-    GPU_FAN: "NVIDIA's management library tells a fan's speed in per cent",
+    VOLTAGE: "Linux gives a core's voltage only to those who may read the processor's registers",
+    GPU_VOLTAGE: "NVIDIA's management library has no voltage",
+    GPU_FAN: "NVIDIA's management library has a fan's speed in per cent only",
 }
 PUBLISHED = {
     "CPU Frequency": CLOCK,

@@ -1,10 +1,11 @@
-"""The interpolation program in each language, as processes that are asked for sums.
+"""The interpolation program in each language, as processes that answer requests.
 
-A program reads a number from each line of its input and answers with the sum of so many linear
+A program reads a number from each line of its input and answers with the sum of that many linear
 interpolations. All of them are exact, so that each language has to answer the same.
 """
 
 import os
+import shlex
 import subprocess
 import time
 import weakref
@@ -26,10 +27,10 @@ class Language:
     Attributes:
         source: Its file in the folder `programs`.
         run: The command, in the folder where it was built or its source lies.
-        tool: What builds it; None where the source is run as it is.
-        arguments: Of what builds it.
-        needs: What runs it, where that is another tool.
-        count: Of how many interpolations a request asks for the sum.
+        tool: The compiler; None where the source is run as it is.
+        arguments: Of the compiler.
+        needs: The interpreter or virtual machine that runs it, if any.
+        count: Interpolations of a request.
     """
 
     source: str
@@ -56,11 +57,12 @@ class Language:
 
 
 class Program:
-    """A running program; `end()` ends its input, and waits until it has ended."""
+    """A running program; `end()` ends its input, and after ten seconds the program itself."""
 
     def __init__(self, language: str, command: tuple[str, ...], folder: Path) -> None:
         """Starts it."""
         self._language, pipe = language, subprocess.PIPE
+        self._again = f"`{shlex.join(command)}` in {folder}"
         self._process = subprocess.Popen(
             command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
         )
@@ -68,7 +70,7 @@ class Program:
         self.end = weakref.finalize(self, _end, self._process)
 
     def request(self, count: int) -> None:
-        """Asks for the sum of so many interpolations; what answers anything else is ended.
+        """Requests the sum of `count` interpolations; ends a program that answers anything else.
 
         Raises:
             WrongResultError: If it answers anything but that.
@@ -86,7 +88,8 @@ class Program:
         self.end()
         if not answer:
             code = self._process.returncode
-            raise RuntimeError(f"the program in {self._language} ended with code {code}")
+            text = f"the program in {self._language} ended with code {code}"
+            raise RuntimeError(f"{text}; run {self._again} to see why")
         raise WrongResultError(
             f"{self._language}: the sum of {count:,} interpolations is "
             f"{answer.decode(errors='replace').strip()}; right would be {SUMS[count]}"
@@ -107,7 +110,7 @@ class Program:
 
 @dataclass
 class Warm:
-    """A process that has answered many requests and is asked again: the steady state.
+    """A process that has answered many requests and answers more: the steady state.
 
     A sample has the pipe in it, of which `pipe_us` reports what an empty request takes. Its share
     of a core is that of the time in which the program could run, which the pipe takes nothing of.
@@ -128,7 +131,7 @@ class Warm:
         self._pipe_ns = min(self._time_ns(0) for _ in range(WARM_UPS))
 
     def sample(self, seconds: float) -> Sample:
-        """Asks again and again for about `seconds`."""
+        """Sends requests for about `seconds`."""
         requests = max(1, round(seconds * 1e9 / self._request_ns))
         before = self._program.ran()
         with Stopwatch() as watch:
@@ -144,7 +147,7 @@ class Warm:
         )
 
     def report(self) -> Mapping[str, Value]:
-        """What was checked, and what its start and its first request took."""
+        """The check, and the times of its start and of its first request."""
         return {
             "checked_against": CHECKED,
             "detail": self._detail,
@@ -164,7 +167,7 @@ class Fresh:
     """New processes: of each only its first request is timed, or its whole life from its start.
 
     Attributes:
-        count: Of how many interpolations the sum is asked for; 0 for a life.
+        count: Interpolations of the request; 0 for a life.
     """
 
     name: str
@@ -193,7 +196,7 @@ class Fresh:
         )
 
     def report(self) -> Mapping[str, Value]:
-        """What was checked, and by what it is built and run."""
+        """The check, and the commands that build and run it."""
         return {"checked_against": CHECKED, "detail": self._detail}
 
     def _life(self) -> Sample:
@@ -217,12 +220,16 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     assert process.stdout is not None, "a pipe"
     with process.stdout, process.stdin:
         process.stdin.close()
-        process.wait()
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 PROGRAMS = Path(str(files(__package__) / "programs"))
 CHECKED = "the sum, by whole numbers"
-WARM_UPS = 12
+WARM_UPS, GRACE_S = 12, 10.0
 # In 65,536ths: tests compute them by whole numbers.
 SUMS: Mapping[int, int] = {
     0: 0,

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 
-from sealift_lab.experiments.notes import NAMES
 from sealift_lab.measure.crypto import MANY_KEYS, Builder, Work, crypto_arm
 from sealift_lab.model import workload
 from sealift_lab.model.arm import Cell, Value
@@ -77,6 +76,27 @@ def _record_shapes() -> tuple[Shape, ...]:
 STATED, LOGGED, VERIFIED = "as stated", "as logged", "as stated, a quarter verified"
 STATED_BYTES = 128
 MIX, VERIFIED_MIX = Mix(50, 25, 25), Mix(50, 25, 0, 25)
+NAMES: Mapping[Value, str] = {
+    "cpu": "Sealift's kernels",
+    "library": "AWS-LC",
+    "table": "table code",
+    "ipp": "Intel IPP",
+    "cpu:isa=aesni": "AES-NI",
+    "cpu:isa=vaes256": "VAES, 256 bits",
+    "cpu:isa=vaes512": "VAES, 512 bits",
+    "cuda": "GPU (CUDA)",
+    "opencl": "GPU (OpenCL)",
+    "one": "one key",
+    "sessions:1024": "1,024 keys",
+    "fresh": "a fresh key each",
+}
+ADVICE: Mapping[Value, str] = {
+    "cpu": "On your CPU, with Sealift's kernels",
+    "library": "On your CPU, with AWS-LC",
+    "ipp": "On your CPU, with Intel IPP",
+    "cuda": "On your GPU, through CUDA",
+    "opencl": "On your GPU, through OpenCL",
+}
 MESSAGE_NAMES: Mapping[Value, str] = {
     **NAMES,
     STATED: f"{STATED_BYTES} B messages, half sealed",

@@ -31,7 +31,8 @@ from sealift.operations import (
 )
 from sealift.vectors import VectorRecord, read_vectors
 from sealift_lab._lab import Engine
-from sealift_lab.experiments.notes import NAMES, texts
+from sealift_lab.experiments.document_003.messages import NAMES
+from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.timed import Stopwatch
 from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from sealift_lab.model.arm import Cell
-from sealift_lab.model.published import Figure, Kind, Number, Published, table, table_row
+from sealift_lab.model.published import Figure, Kind, Published, table, table_row
 
 Row = Mapping[str, str]
 CPUS, GPUS = table("003-T4-cpu-generations"), table("003-T5-gpu-generations")
@@ -53,17 +53,6 @@ def claim(
     row = claim_row(claim_id=claim_id)
     source, number = f"{row['source']}: {row['as_printed']}", value or claim_value(claim_id)
     return Published(figure, what, number, unit, source, kind, here, note)
-
-
-def slip(figure: str, what: str, claim_id: str, fast: Row, slow: Row, note: str) -> Published:
-    """A claim of how many times as fast something is, beside two rows of the document's tables."""
-    row = claim_row(claim_id=claim_id)
-    times = mb_per_s(fast) / mb_per_s(slow)
-    # Speeds are printed in whole MB/s.
-    low, high = ((mb_per_s(fast) + end) / (mb_per_s(slow) - end) for end in (-0.5, 0.5))
-    source, here = f"{row['source']}: {row['as_printed']}", Number(times, low, high)
-    of = (figure, what, claim_value(claim_id), "x", source, Kind.ARITHMETIC, here, note)
-    return Published(*of, low=low, high=high)
 
 
 def claim_value(claim_id: str) -> float:

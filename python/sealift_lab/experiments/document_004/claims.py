@@ -81,12 +81,14 @@ def thread_knee(results: Results, at: Cell) -> Iterator[Published]:
         for row in results.select(**{LOAD.name: load.value})
     }
     cores = max(loads, default=1)
+    # More threads than cores show what sharing a core costs, not what memory allows.
+    most = max(n for n in copies.THREADS if n <= min(KNEE, max(cores, 2)))
     for memory in memories:
         work: Cell = {**at, "memory": memory, "size_bytes": 65_536}
-        by = {threads: {**work, "threads": threads} for threads in (1, KNEE, copies.THREADS[-1])}
+        by = {threads: {**work, "threads": threads} for threads in copies.THREADS}
         name = copies.MEMORIES[memory]
-        gain = f"{KNEE} threads over 1, {name}, 64 KiB"
-        yield _claim("thread-knee", gain, Kind.SHAPE, Times(by[KNEE], by[1]))
+        gain = f"{most} threads over 1, {name}, 64 KiB"
+        yield _claim("thread-knee", gain, Kind.SHAPE, Times(by[most], by[1]))
         beyond: Figure = Times(by[copies.THREADS[-1]], by[KNEE])
         if cores < 2 * KNEE:
             beyond = Missing(

@@ -79,11 +79,15 @@ def _length_cells(scope: Scope) -> Iterator[Cell]:
             yield from grid(scope, at, function=copies.COMPARED)
         for way, memory in product((AS_PUBLISHED, HUNDRED_RUNS), ("heap", *mapped)):
             at = {**PUBLISHED_WAY, "memory": memory, "way": way, "threads": threads}
-            sizes = [
-                n for n in copies.SIZES if n <= copies.SHARED_BYTES or memory not in SHARED_KINDS
-            ]
             if (memory, way) != ("heap", AS_PUBLISHED):
-                yield from grid(scope, at, size_bytes=sizes, function=published)
+                yield from grid(scope, at, size_bytes=_published_sizes(memory), function=published)
+    for memory in () if scope.threads else mapped:
+        at = {**BY_POOL, "memory": memory}
+        yield from grid(scope, at, size_bytes=_published_sizes(memory), function=published)
+
+
+def _published_sizes(memory: str) -> list[int]:
+    return [n for n in copies.SIZES if n <= copies.SHARED_BYTES or memory not in SHARED_KINDS]
 
 
 def _regions(scope: Scope) -> tuple[str, ...]:
@@ -94,7 +98,10 @@ def _regions(scope: Scope) -> tuple[str, ...]:
 def _length_published(results: Results) -> list[Published]:
     return [
         *_tool_file("004-hal-results-100-runs", "004-C", HUNDRED_RUNS, series=True),
-        *_plots(("C-left", IN_REGION, NAMED), ("C-right", IN_REGION, NAMED)),
+        *_plots(
+            ("C-left", IN_REGION, NAMED),
+            ("C-right", {**PUBLISHED_WAY, "memory": REGION}, f"the published pool, {NAMED}"),
+        ),
         *_tool_file("004-hal-results-5-runs", "004-R2", AS_PUBLISHED),
         *claims.winner_by_length(results, IN_CACHES),
     ]
@@ -155,6 +162,8 @@ def _store_cost(results: Results) -> str:
 HUNDRED_RUNS = f"{AS_PUBLISHED}, 100 runs"
 SHARED_KINDS = (SHARED_MEMORY, READ_SHARED)
 PUBLISHED_WAY: Cell = {"memory": "heap", "state": "hot", "way": AS_PUBLISHED}
+# The other panel of plot C.
+BY_POOL: Cell = {**PUBLISHED_WAY, "threads": 8}
 IN_REGION: Cell = {"memory": REGION, "state": "hot", "way": CALIBRATED}
 # Payload that is handed over comes from memory, or is about to go there.
 FROM_MEMORY: Cell = {"memory": "heap", "state": "cold", "way": CALIBRATED}
@@ -182,6 +191,8 @@ BY_LENGTH = _experiment(
             ("from host shared memory", {**IN_CACHES, "memory": READ_SHARED}),
             ("into the named region", IN_REGION),
             ("from the named region", {**IN_REGION, "memory": READ_REGION}),
+            ("into host shared memory by the pool", {**BY_POOL, "memory": SHARED_MEMORY}),
+            ("into the named region by the pool", {**BY_POOL, "memory": REGION}),
         )
     ),
     preferred={"size_bytes": 65_536, **IN_CACHES},

@@ -9,7 +9,7 @@ from sealift_lab._lab import DpuSystem, dpu_systems
 from sealift_lab.experiments.document_000 import EXPERIMENTS, dpu
 from sealift_lab.experiments.document_000.one_dpu import UNROLLED, instructions_a_block, rounding
 from sealift_lab.experiments.document_000.projection import bus, transfer_s
-from sealift_lab.experiments.notes import read_notes
+from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Context
 from sealift_lab.model.published import table
 
@@ -61,7 +61,7 @@ def test_kernels_take_little_more_than_their_unrolled_blocks_and_the_notes_say_w
     for kernel in UNROLLED:
         least = unrolled[kernel.title]
         assert least < sum(instructions_a_block(kernel).values()) < 1.02 * least, kernel.title
-        assert f"**, {least}" in read_notes(PACKAGE, "instructions")
+        assert f"**, {least}" in texts(PACKAGE, "dpu-instructions")["notes"]
 
 
 def test_transfers_to_dpus_take_the_printed_times() -> None:
@@ -89,7 +89,8 @@ def test_more_dpus_are_reached_faster_as_was_printed() -> None:
 
 
 def test_the_table_in_the_notes_is_that_of_the_simulation(tmp_path: Path) -> None:
-    lines = [line.split(" | ") for line in read_notes(PACKAGE, "encryption").splitlines()]
+    notes = texts(PACKAGE, "dpu-encryption")["notes"]
+    lines = [line.split(" | ") for line in notes.splitlines()]
     rows = [(line[0].strip("| "), *line[1:4]) for line in lines if "000-" in line[0] and line[1:]]
     experiments = {each.id: each for each in EXPERIMENTS}
     assert len(rows) == 4

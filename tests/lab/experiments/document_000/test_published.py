@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.claim.published import Outcome, Pair, compare_published, outcome
+from sealift_lab.claim.published import Pair, Replication, compare_published, replication
 from sealift_lab.experiments.document_000 import EXPERIMENTS
 from sealift_lab.experiments.document_000.contention import CONTENTION
 from sealift_lab.experiments.document_000.projection import PROJECTION, SMALL, SYSTEMS, project
@@ -16,8 +16,8 @@ from sealift_lab.model.published import Scaled, Time
 from sealift_lab.model.results import ArmReport, Estimate, Ledger, Origin, Results, Row
 
 OUTCOMES = (
-    *(Outcome.REPRODUCED, Outcome.NOT_INDEPENDENT),
-    *(Outcome.CONTRADICTED, Outcome.DIFFERS, Outcome.NO_RESULT),
+    *(Replication.REPRODUCED, Replication.NOT_INDEPENDENT),
+    *(Replication.CONTRADICTED, Replication.DIFFERS, Replication.NO_RESULT),
 )
 FULL = Scope(quick=False, cores=2, devices=())
 BY_ID = {each.id: each for each in EXPERIMENTS}
@@ -62,7 +62,7 @@ def pairs(experiment: Experiment, folder: Path) -> list[Pair]:
 def test_published_figures_are_judged_by_what_the_model_was_given(
     name: str, counts: tuple[int, ...], tmp_path: Path
 ) -> None:
-    found = Counter(outcome(claim) for _, claim in pairs(BY_ID[name], tmp_path))
+    found = Counter(replication(claim) for _, claim in pairs(BY_ID[name], tmp_path))
     assert tuple(found[each] for each in OUTCOMES) == counts
 
 

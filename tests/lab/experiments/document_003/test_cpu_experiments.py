@@ -17,6 +17,7 @@ from tests.lab.experiments.document_003.made_results import (
     skipped,
 )
 
+from sealift.vectors import Planned
 from sealift_lab.experiments.document_003 import EXPERIMENTS, messages, operation_log
 from sealift_lab.experiments.own import EXPERIMENTS as OWN
 from sealift_lab.measure.crypto import MANY_KEYS, workload_of
@@ -24,7 +25,7 @@ from sealift_lab.model.arm import Cell, Context, Skip
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.published import table
 from sealift_lab.model.results import Claim, Relation, Results
-from sealift_lab.model.workload import FRESH_KEYS
+from sealift_lab.model.workload import FRESH_KEYS, Operation
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
 EVERY = (*EXPERIMENTS, *OWN)
@@ -109,9 +110,10 @@ def test_messages_as_logged_are_the_records_of_the_input_file() -> None:
     assert {*columns["text_len"]} == {13, 16, 32, 51}
     assert {*columns["nonce_len"]} == {1, 12, 128}
     assert workload.text_len_mean == 28
+    operations = dict(zip(Planned, (Operation.SEAL, Operation.OPEN, Operation.FORGED), strict=True))
     counted = Counter(
         (
-            each.operation,
+            operations[each.planned],
             8 * len(each.key),
             len(each.nonce),
             len(each.aad),

@@ -1,10 +1,12 @@
 """A minute of full load, on a made-up clock; and real loops for a moment."""
 
+import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.lab.experiments.document_003.made_results import compare
+from tests.lab.measure.running import wait_until
 
 from sealift_lab.experiments.document_003 import heat
 from sealift_lab.experiments.document_003.heat import EXPERIMENT, BusyLoops, Course
@@ -106,4 +108,6 @@ def test_loops_run_in_processes_and_end_with_their_pipes() -> None:
     rate, clock_ghz = loops.work(0.02)
     assert rate > 1_000
     assert clock_ghz is None or 0.3 < clock_ghz < 10
+    assert multiprocessing.active_children()
     loops.close()
+    wait_until(lambda: not multiprocessing.active_children())

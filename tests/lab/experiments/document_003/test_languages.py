@@ -1,5 +1,6 @@
 """The interpolation program in each language, and the document's table beside a run."""
 
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,17 @@ def test_a_wrong_sum_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_program_that_ends_is_no_wrong_result(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="the program in Python ended with code 3"):
         Program("Python", (sys.executable, "-c", "exit(3)"), tmp_path).request(COUNT)
+
+
+def test_a_program_that_does_not_end_with_its_input_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_programs, "GRACE_S", 0.1)
+    code = "print(0, flush=True)\nwhile True: pass"
+    program = Program("Python", (sys.executable, "-c", code), tmp_path)
+    program.request(0)
+    program.end()
+    assert program._process.returncode == -signal.SIGKILL
 
 
 def test_a_missing_toolchain_is_left_out_with_its_package(

@@ -121,5 +121,5 @@ impl Fresh {
 
 const RUNS_MAX: usize = 1_000_000;
 const RUNS_MAX_POOL: usize = 10_000;
-/// Some hundredths of a second.
-const BYTES_AT_ONCE: usize = 256 << 20;
+/// Some milliseconds; seconds where a device's memory is slow.
+const BYTES_AT_ONCE: usize = 16 << 20;

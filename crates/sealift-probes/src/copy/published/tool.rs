@@ -1,4 +1,4 @@
-//! The published tool whole: its memory, its pool, and its experiments, each from its first copy to its last.
+//! The published tool whole: its memory, its pool, and its experiments, length by length.
 
 use super::super::{alone, compare};
 use super::copier::{Copier, Fresh};
@@ -12,6 +12,14 @@ use std::time::Duration;
 pub struct PublishedTool {
     application: Fresh,
     copier: Copier,
+    open: Option<Open>,
+}
+
+/// The experiment under way.
+struct Open {
+    shared: Fresh,
+    bytes: usize,
+    direction: Direction,
 }
 
 // SAFETY: what it points to is its own, and is touched by whoever has it alone.
@@ -39,25 +47,28 @@ pub struct ToolSpec {
     pub direction: Direction,
     /// Byte `i` of a source that is filled is `i` plus this, modulo 256.
     pub value: u8,
-    /// Lengths of copies, in order; the first that is longer than the memory ends it.
-    pub lengths: Vec<usize>,
     /// Where files are made that have no name.
     pub folder: PathBuf,
 }
 
-/// What an experiment gave.
+/// An experiment that has its memory.
 #[derive(Clone, Debug)]
-pub struct Figures {
-    /// Where the shared memory lay.
+pub struct Begun {
+    /// Where the shared memory lies.
     pub address: usize,
     /// The file behind it, or -1.
     pub file: i32,
     /// The last word of the source, the one before it, and the third, second and first.
     pub source: [u64; WORDS],
-    /// Those of the destination, of the last length.
+}
+
+/// The copies of one length.
+#[derive(Clone, Debug)]
+pub struct Copied {
+    /// By function: what all runs took.
+    pub took: [Duration; TOOLS],
+    /// The last word of the destination, the one before it, and the third, second and first.
     pub target: [u64; WORDS],
-    /// By length, and within that by function: what all runs took.
-    pub took: Vec<[Duration; TOOLS]>,
 }
 
 impl PublishedTool {
@@ -67,7 +78,8 @@ impl PublishedTool {
     /// A number is out of range, there is no memory, or a thread can't be started.
     pub fn new(runs: usize, threads: usize) -> Result<Self, ArmError> {
         let copier = Copier::of(runs, threads)?;
-        Ok(Self { application: Fresh::of(&Kind::Heap, BYTES_MAX, None, Path::new(""))?, copier })
+        let application = Fresh::of(&Kind::Heap, BYTES_MAX, None, Path::new(""))?;
+        Ok(Self { application, copier, open: None })
     }
 
     /// Where the application's memory lies.
@@ -76,52 +88,64 @@ impl PublishedTool {
         self.application.start().addr()
     }
 
-    /// Copies every length by each of the tool's functions, as it does, without a warm-up.
+    /// Gives back the memory of the last experiment, takes this one's, and fills its source.
     ///
     /// # Errors
-    /// A number is out of range, there is no such memory, something was copied wrong, or it is no longer wanted.
-    pub fn experiment(
-        &mut self,
-        spec: &ToolSpec,
-        wanted: &mut dyn FnMut() -> bool,
-    ) -> Result<Figures, ArmError> {
+    /// A number is out of range, or there is no such memory.
+    pub fn begin(&mut self, spec: &ToolSpec) -> Result<Begun, ArmError> {
         ArmError::check("bytes of the memory", spec.bytes, WORDS * 8, BYTES_MAX)?;
-        for bytes in &spec.lengths {
-            ArmError::check("bytes of a copy", *bytes, 1, BYTES_MAX)?;
-        }
-        let laps = laps(TOOLS - 1)?;
-        let _alone = alone();
+        self.open = None;
         let content = (spec.direction == Direction::ReadsWhatIsThere).then_some(Content::Left);
         let shared = Fresh::of(&spec.memory, spec.bytes, content, &spec.folder)?;
-        let is_write = spec.direction == Direction::Writes;
-        let (from, to) = if is_write {
-            (self.application.start(), shared.start())
-        } else {
-            (shared.start(), self.application.start())
-        };
+        let (address, file) = (shared.start().addr(), shared.file());
+        let open = Open { shared, bytes: spec.bytes, direction: spec.direction };
+        let (_, from) = open.ends(&self.application);
         if spec.direction != Direction::ReadsWhatIsThere {
             // SAFETY: the source has so many bytes, and nobody else looks at it now.
             unsafe { fill(from, spec.bytes, spec.value) };
         }
+        self.open = Some(open);
+        Ok(Begun { address, file, source: words(from, spec.bytes, spec.bytes) })
+    }
+
+    /// Copies a length by each of the tool's functions, as it does, without a warm-up.
+    ///
+    /// # Errors
+    /// No experiment has begun, its memory is shorter, something was copied wrong, or it is no longer wanted.
+    pub fn copy(
+        &mut self,
+        bytes: usize,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Copied, ArmError> {
+        let open = self.open.as_ref().ok_or_else(|| ArmError::Spec {
+            what: "experiment",
+            value: "none".to_owned(),
+            right: "one that has begun".to_owned(),
+        })?;
+        ArmError::check("bytes of a copy", bytes, 1, open.bytes)?;
+        let laps = laps(TOOLS - 1)?;
+        let _alone = alone();
+        let (to, from) = open.ends(&self.application);
         let from = from.cast_const();
-        let (mut took, mut last) = (vec![], WORDS * 8);
-        for bytes in spec.lengths.iter().take_while(|bytes| **bytes <= spec.bytes) {
-            let mut times = [Duration::ZERO; TOOLS];
-            for (time, lap) in times.iter_mut().zip(&laps) {
-                // SAFETY: both have so many bytes, and the function was found to run here.
-                *time = unsafe { self.copier.run(*lap, (to, from), *bytes, wanted) }?;
-            }
-            check_copied("the published way", (to, from), *bytes)?;
-            took.push(times);
-            last = *bytes;
+        let mut took = [Duration::ZERO; TOOLS];
+        for (time, lap) in took.iter_mut().zip(&laps) {
+            // SAFETY: both have so many bytes, and the function was found to run here.
+            *time = unsafe { self.copier.run(*lap, (to, from), bytes, wanted) }?;
         }
-        Ok(Figures {
-            address: shared.start().addr(),
-            file: shared.file(),
-            source: words(from, spec.bytes, spec.bytes),
-            target: words(to, last, spec.bytes),
-            took,
-        })
+        check_copied("the published way", (to, from), bytes)?;
+        Ok(Copied { took, target: words(to, bytes, open.bytes) })
+    }
+}
+
+impl Open {
+    /// Destination and source.
+    fn ends(&self, application: &Fresh) -> (*mut u8, *mut u8) {
+        match self.direction {
+            Direction::Writes => (self.shared.start(), application.start()),
+            Direction::Reads | Direction::ReadsWhatIsThere => {
+                (application.start(), self.shared.start())
+            }
+        }
     }
 }
 
@@ -158,21 +182,22 @@ mod tests {
     use crate::copy::tests::Stand;
 
     fn spec(memory: Kind, direction: Direction) -> ToolSpec {
-        let folder = std::env::temp_dir();
-        let lengths = vec![16, 4_096, 8_193];
-        ToolSpec { memory, bytes: 8_192, direction, value: 3, lengths, folder }
+        ToolSpec { memory, bytes: 8_192, direction, value: 3, folder: std::env::temp_dir() }
     }
 
     #[test]
     fn an_experiment_stays_within_its_memory_and_tells_what_it_copied() {
         for (memory, threads) in [(Kind::Heap, 0), (Kind::Shm, 2)] {
             let mut tool = PublishedTool::new(5, threads).unwrap();
+            assert!(tool.copy(16, &mut || true).is_err(), "nothing has begun");
             for direction in [Direction::Writes, Direction::Reads] {
-                let figures = tool.experiment(&spec(memory.clone(), direction), &mut || true);
-                let Figures { source, target, took, .. } = figures.unwrap();
-                assert_eq!(took.len(), 2, "the third length is longer than the memory");
-                assert_eq!(source[4], 0x0a09_0807_0605_0403);
-                assert_eq!((source[0], target[0]), (0x0201_00ff_fefd_fcfb, 0x0201_00ff_fefd_fcfb));
+                let Begun { source, .. } = tool.begin(&spec(memory.clone(), direction)).unwrap();
+                assert_eq!((source[4], source[0]), (0x0a09_0807_0605_0403, 0x0201_00ff_fefd_fcfb));
+                tool.copy(16, &mut || true).unwrap();
+                let Copied { target, .. } = tool.copy(4_096, &mut || true).unwrap();
+                assert_eq!(target, source);
+                let long = tool.copy(8_193, &mut || true).unwrap_err();
+                assert!(long.to_string().contains("right would be 1 to 8192"), "{long}");
             }
         }
     }
@@ -184,18 +209,19 @@ mod tests {
         let region = Kind::Region(Region::find(&stand.0, 0, 8_192).unwrap());
         let mut tool = PublishedTool::new(1, 0).unwrap();
         let left = spec(region, Direction::ReadsWhatIsThere);
-        let figures = tool.experiment(&left, &mut || true).unwrap();
-        assert_eq!(figures.target, [0x0707_0707_0707_0707; 5]);
+        tool.begin(&left).unwrap();
+        assert_eq!(tool.copy(4_096, &mut || true).unwrap().target, [0x0707_0707_0707_0707; 5]);
         assert_eq!(std::fs::read(&stand.0).unwrap(), held);
-        let write = ToolSpec { direction: Direction::Writes, ..left };
-        tool.experiment(&write, &mut || true).unwrap();
+        tool.begin(&ToolSpec { direction: Direction::Writes, ..left }).unwrap();
+        tool.copy(4_096, &mut || true).unwrap();
         assert_eq!(std::fs::read(&stand.0).unwrap()[..3], [3, 4, 5]);
     }
 
     #[test]
-    fn an_experiment_ends_when_it_is_no_longer_wanted() {
+    fn copies_end_when_they_are_no_longer_wanted_and_others_can_follow() {
         let mut tool = PublishedTool::new(5, 0).unwrap();
-        let stopped = tool.experiment(&spec(Kind::Heap, Direction::Writes), &mut || false);
-        assert!(matches!(stopped, Err(ArmError::Stopped { .. })));
+        tool.begin(&spec(Kind::Heap, Direction::Writes)).unwrap();
+        assert!(matches!(tool.copy(64, &mut || false), Err(ArmError::Stopped { .. })));
+        tool.copy(64, &mut || true).unwrap();
     }
 }

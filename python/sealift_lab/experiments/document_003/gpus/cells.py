@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 
-from sealift_lab.experiments import notes
-from sealift_lab.experiments.document_003 import tables
+from sealift_lab.experiments.document_003 import messages, tables
 from sealift_lab.experiments.document_003.gpus import limits
 from sealift_lab.experiments.document_003.gpus.limits import LANES, MESSAGES, Gpu, Grid
 from sealift_lab.machine.sensors import GPU_DRIVERS, PROCESSOR_SPEC
@@ -208,13 +207,13 @@ WORKLOAD = (
     "verifies"
 )
 DEVICE_NAMES: Mapping[Value, str] = {
-    **{gpu: notes.NAMES[gpu] for gpu in ("cuda", "opencl")},
+    **{gpu: messages.NAMES[gpu] for gpu in ("cuda", "opencl")},
     PROCESSOR: f"{PROCESSOR} (no GPU, for tests only)",
 }
 NAMES: Mapping[Value, str] = {
-    **notes.NAMES,
+    **messages.NAMES,
     **{
-        cores_text(driver, count): cores_text(notes.NAMES[driver], count)
+        cores_text(driver, count): cores_text(messages.NAMES[driver], count)
         for driver in BY_CODE.values()
         for count in CORE_COUNTS
     },

@@ -1,4 +1,4 @@
-// As interpolate.c: for each number on a line of input, the sum of so many interpolations, in 65,536ths.
+// As interpolate.c: for each number on a line of input, the sum of that many interpolations, in 65,536ths.
 using System;
 
 static class Program

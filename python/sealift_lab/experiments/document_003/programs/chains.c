@@ -45,7 +45,7 @@ static volatile WIDE minus_one = -1, sixty_four = 64;
 
 uint32_t lanes(void) { return LANES; }
 
-/* The sum of where all chains are after so many steps. */
+/* The sum of the values of all chains after `rounds` steps. */
 double chains(uint32_t rounds) {
     const factor by = FILL(factor, WIDE, minus_one), plus = FILL(factor, WIDE, sixty_four);
     double sum = 0;

@@ -1,4 +1,4 @@
-/* For each number on a line of input, prints the sum of so many linear interpolations, in 65,536ths.
+/* For each number on a line of input, prints the sum of that many linear interpolations, in 65,536ths.
  * All are exact in double, so that no order of additions and no fused product gives another sum. */
 #include <inttypes.h>
 #include <stdio.h>

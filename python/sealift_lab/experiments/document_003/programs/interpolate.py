@@ -1,4 +1,4 @@
-"""As interpolate.c: for each number on a line of input, the sum of so many, in 65,536ths."""
+"""As interpolate.c: for each number on a line of input, the sum of that many, in 65,536ths."""
 
 import sys
 
@@ -10,7 +10,7 @@ def interpolate(table: list[float], x: float) -> float:
 
 
 def total(table: list[float], count: int) -> float:
-    """The sum over so many places."""
+    """The sum over `count` places."""
     found = 0.0
     for i in range(count):
         position = i * 0x9E3779B9 & 0xFFFFFFFF

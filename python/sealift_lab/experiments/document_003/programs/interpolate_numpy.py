@@ -1,4 +1,4 @@
-"""As interpolate.c: for each number on a line of input, the sum of so many, in 65,536ths."""
+"""As interpolate.c: for each number on a line of input, the sum of that many, in 65,536ths."""
 
 import sys
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def total(table: NDArray[np.float64], count: int) -> float:
-    """The sum over so many places, 65,536 at a time, which caches hold."""
+    """The sum over `count` places, 65,536 at a time, which caches hold."""
     found, knots = 0.0, np.arange(len(table))
     for first in range(0, count, 65536):
         numbers = np.arange(first, min(first + 65536, count), dtype=np.uint32)

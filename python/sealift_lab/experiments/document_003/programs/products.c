@@ -1,4 +1,4 @@
-/* Multiplies two matrices so many times, of one TYPE of number: in exact numbers, so that no order of additions
+/* Multiplies two matrices, of one TYPE of number, again and again: in exact numbers, so that no order of additions
  * and no fused product gives another sum. A LITERAL that is a double makes each step one of doubles. */
 #include <stdint.h>
 
