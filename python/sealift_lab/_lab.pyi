@@ -855,7 +855,7 @@ class PublishedTool:
             ValueError: If something of it is wrong.
             NotMeasurableError: If this machine has no such memory.
         """
-    def copy(self, bytes: int) -> tuple[list[int], list[int]]:
+    def copy(self, size_bytes: int) -> tuple[list[int], list[int]]:
         """Copies a length by each of the tool's three functions.
 
         Returns:

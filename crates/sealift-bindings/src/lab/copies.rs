@@ -144,10 +144,10 @@ impl PublishedTool {
     ///     ValueError: If no experiment has begun, or its memory is shorter.
     ///     NotMeasurableError: If this machine has no such function.
     ///     WrongResultError: If something is copied wrong.
-    fn copy(&self, py: Python<'_>, bytes: usize) -> PyResult<(Vec<u64>, Vec<u64>)> {
+    fn copy(&self, py: Python<'_>, size_bytes: usize) -> PyResult<(Vec<u64>, Vec<u64>)> {
         let copied = watched(py, |wanted| {
             let mut tool = self.0.try_lock().map_err(|_| Stop::Busy)?;
-            Ok(tool.copy(bytes, wanted)?)
+            Ok(tool.copy(size_bytes, wanted)?)
         })?;
         let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         Ok((copied.took.map(ns).to_vec(), copied.target.to_vec()))

@@ -502,5 +502,5 @@ BY_MEMORY = _experiment(
         curves("size_bytes", "memory", title="Copies into every kind of memory", panels="state"),
     ),
     preferred={"size_bytes": 65_536, "state": "hot"},
-    weight=0.2,
+    weight=0.4,
 )

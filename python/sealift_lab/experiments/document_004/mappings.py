@@ -84,5 +84,5 @@ EXPERIMENT = Experiment(
     ),
     lines_of=("memory-ceiling",),
     preferred={"direction": "read", "size_bytes": SIZES[0], "threads": 1},
-    weight=0.3,
+    weight=0.5,
 )
