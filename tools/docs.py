@@ -10,7 +10,7 @@ written, and what is out of date is named.
 import argparse
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import docs_files as files
@@ -103,6 +103,12 @@ def _conditions(experiment: str, *columns: Cell, **where: Value) -> tuple[str, B
     return run_block("lab-001", grid(experiment, "condition", shown, "", **where))
 
 
+def _processors(
+    name: str, down: str, figures: str | Sequence[Column | str], across: str = "", **where: Value
+) -> tuple[str, Block]:
+    return run_block("lab-003", grid(name, down, figures, across, **where))
+
+
 def _gpu(name: str, down: str, figure: str, across: str, **where: Value) -> tuple[str, Block]:
     return run_block("gpu", grid(name, down, figure, across, **where))
 
@@ -129,6 +135,7 @@ BY_DEVICE = [
     Column(("MB/s",), {"device": "cpu"}),
     Column(("times as fast",), {"device": "cpu"}),
 ]
+STATED = {"workload": "as stated", "keys": "sessions:1024"}
 COPIES = "lab-004-copies"
 BY_FUNCTION = [Column(("GB/s",), {"function": e}) for e in ("glibc", "non-temporal", "ours")]
 THERE, STREAM = ({"pattern": each} for each in ("ping-pong", "stream"))
@@ -192,6 +199,22 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "hand-over": run_block(
             "lab-002-R1",
             grid("cores-as-cards", "cipher batch", "Mbit/s", "way", threads=1, buffer_bytes=16),
+        ),
+    },
+    "docs/document-003.md": {
+        "threads": _processors("aes-gcm-by-threads", "threads", "MB/s", "device", **STATED),
+        "libraries": _processors("vendor-library", "device", "MB/s", "threads", **STATED),
+        "sets": _processors("instruction-sets", "device", "MB/s", "threads", **STATED),
+        "primitives": _processors("premise", "primitive", ["µs", "times as long"]),
+        "log": run_block("lab-003", runs.published_figures("Total")),
+        "languages": _processors("languages", "language", ["ns", "times as long"], "phase"),
+        "starts": _processors("language-starts", "language", "µs", "phase"),
+        "compilers": _processors(
+            "compilers-by-threads", "build", ["ns", "machine code"], threads=1
+        ),
+        "types": _processors("cpu-data-types", "type", "ns", "form"),
+        "heat": _processors(
+            "heat", "loaded_s", ["throughput, % of the first second", "clock, GHz"], "work"
         ),
     },
     "docs/document-003-gpu.md": {

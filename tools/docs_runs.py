@@ -116,8 +116,9 @@ def grid(
     def part(found: Findings) -> str:
         planned, of = found.plans[experiment], found.results[experiment]
         sound = [row for row in of.rows if not row.wrong]
-        every = sound if planned.is_timed else [*of.facts()]
-        rows = [row for row in every if fits(row.cell, where)]
+        facts = [row for row in of.facts() if fits(row.cell, where)]
+        timed = [row for row in sound if fits(row.cell, where)]
+        rows: Sequence[Row | ArmReport] = timed if planned.is_timed else facts
         shown = [
             (_title(planned, column, place), column, {**place, **column.where})
             for place in _places(rows, across.split())
@@ -126,7 +127,7 @@ def grid(
         lines = [
             [
                 *(tick_text(axis, value, planned.names) for axis, value in place.items()),
-                *(_text(rows, {**place, **where}, column) for _, column, where in shown),
+                *(_text(timed, facts, {**place, **at}, column) for _, column, at in shown),
             ]
             for place in _places(rows, down.split())
         ]
@@ -203,8 +204,10 @@ def _title(planned: PlannedExperiment, column: Column, place: Cell) -> str:
     return ", ".join(filter(None, (*words, column.title, unit)))
 
 
-def _text(rows: Iterable[Row | ArmReport], where: Cell, column: Column) -> str:
-    fitting = [row for row in rows if fits(row.cell, where)]
+def _text(timed: Iterable[Row], facts: Iterable[ArmReport], where: Cell, column: Column) -> str:
+    """Figures that are measured, or facts, at a place where only one row may be."""
+    of: Iterable[Row | ArmReport] = timed if column.figures[0] in FIGURES else facts
+    fitting = [row for row in of if fits(row.cell, where)]
     if len(fitting) > 1:
         raise ValueError(f"{len(fitting)} rows of {fitting[0].experiment} have {dict(where)}")
     texts = (_figure(row, name) for row in fitting for name in column.figures)
@@ -232,6 +235,7 @@ FIGURES: Mapping[str, Callable[[Row], str]] = {
     "GB/s": lambda row: _speed(row, 1e-3),
     "MB/s": lambda row: _speed(row, 1.0),
     "Mbit/s": lambda row: _speed(row, 8.0),
+    "ns": lambda row: format_estimate(row.time),
     "µs": lambda row: format_estimate(row.time.scaled(1e-3)),
     "times as fast": lambda row: _ratio(row, row.ratio),
     "times as long": lambda row: _ratio(row, row.ratio and row.ratio.inverse()),

@@ -20,6 +20,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     cpu.INSTRUCTION_SETS,
     operation_log.EXPERIMENT,
     cpu.PREMISE,
+    *(languages.STEADY_STATE, compilers.EXPERIMENT, cpu_types.EXPERIMENT, languages.LIVES),
+    heat.EXPERIMENT,
     gpu_beside_cpu.ALL_OF_EACH,
     gpu_grids.BLOCKS,
     gpu_grids.THREADS_PER_BLOCK,
@@ -28,7 +30,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     gpu_beside_cpu.ONE_EACH,
     gpu_same_test.EXPERIMENT,
     gpu_grids.DATA_TYPES,
-    *(languages.STEADY_STATE, compilers.EXPERIMENT, cpu_types.EXPERIMENT, languages.LIVES),
-    heat.EXPERIMENT,
     *(gpu_parts.RATES, gpu_parts.COPYING, gpu_parts.MESSAGES, gpu_parts.HOST),
 )

@@ -52,7 +52,9 @@ class Language:
             made = build(PROGRAMS / self.source, self.tool, *self.arguments)
             folder, details = made.folder, [made.detail]
         if self.needs is not None:
-            details.append(f"{' '.join(self.run)} ({self.needs.check()})")
+            # Where an interpreter lies says nothing on another machine.
+            command = (Path(self.run[0]).name, *self.run[1:])
+            details.append(f"{' '.join(command)} ({self.needs.check()})")
         return folder, "; ".join(details)
 
 
