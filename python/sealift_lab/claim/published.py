@@ -110,7 +110,10 @@ def summary(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
     found = []
     for name, ledger in (("Measured", Ledger.MEASURED), ("Modelled", Ledger.MODELLED)):
         many = {text: sum(counts[ledger, each] for each in of) for text, of in IN_SHORT.items()}
-        first, *more = (f"{number:,}{text}" for text, number in many.items())
+        first, *more = (
+            f"{number:,}{ALONE.get(text, text) if number == 1 else text}"
+            for text, number in many.items()
+        )
         if any(many.values()):
             found.append((name, ", ".join([first, *(each for each in more if each[:2] != "0 ")])))
     return found
@@ -324,6 +327,7 @@ IN_SHORT = {
     " not settled": (Replication.INCONCLUSIVE,),
     " not here": (Replication.UNTESTED,),
 }
+ALONE = {" published figures agree": " published figure agrees", " differ": " differs"}
 REPLICATIONS = {
     **dict.fromkeys(
         (Relation.REPRODUCED, Relation.IN_SHAPE, Relation.HOLDS), Replication.REPRODUCED

@@ -132,7 +132,7 @@ def unit_of(planned: PlannedExperiment, chart: Chart) -> str:
         return f"times as fast as {name_of(first, planned.names)}"
     units = {
         "operations/s": rate_unit(planned.operation),
-        "time": f"time of a {planned.operation}",
+        "time": f"time per {planned.operation}",
     }
     return units.get(chart.y, planned.columns.get(chart.y, chart.y))
 
@@ -229,8 +229,13 @@ class _Scales:
         base = alt.Chart(_data([p for p in points if p.x is not None])).encode(
             alt.Y("label:N", title=None, sort=None, axis=slots, scale=alt.Scale(domain=labels)),
             self._colour(),
-            alt.YOffset("series:N", scale=alt.Scale(domain=[*self.series])),
         )
+        pairs = {(p.label, p.series) for p in self.every if p.x is not None}
+        # Where each name has one series, or is one, nothing has to stand below another.
+        offsets = len(self.series) if len(pairs) > len(labels) else 1
+        if offsets > 1:
+            below = alt.Scale(domain=[*self.series])
+            base = base.encode(alt.YOffset("series:N", scale=below))
         whisker = base.mark_rule(strokeWidth=2).encode(
             alt.X("low:Q", title=None, scale=across, axis=axis), alt.X2("high")
         )
@@ -239,7 +244,7 @@ class _Scales:
             rule = alt.Chart(_data(rules)).mark_rule(strokeWidth=2)
             layers.append(rule.encode(self._colour(), x="y:Q", strokeDash=self._dash()))
         lines = 1 + max(label.count(", ") for label in labels)
-        height = len(labels) * max(15 * lines + 6, 13 * len(self.series) + 8)
+        height = len(labels) * max(15 * lines + 6, 13 * offsets + 8)
         return self._layered(height, *self._margin("x"), *layers)
 
     def _figures(self) -> tuple[alt.Scale, alt.Axis]:
