@@ -57,7 +57,7 @@ def test_panels_share_colours_and_scales_and_published_lines_are_broken(a_run: M
 def test_a_picture_of_its_own_is_xml_with_name_legend_and_ink_for_dark_pages(a_run: Make) -> None:
     planned, found = made(a_run)
     svg = picture(planned, found, planned.charts[0])
-    assert 'role="img" aria-label="Time: time of a message by message size"' in svg
+    assert 'role="img" aria-label="Time: time per message by message size"' in svg
     texts = [each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
     assert {"AWS-LC", "Kernels", "16 B"} <= {*texts}
     assert "prefers-color-scheme:dark" in svg
