@@ -158,8 +158,8 @@ def test_only_independent_evidence_counts_as_reproduced_and_ledgers_stay_apart()
     }
     absent = printed(Kind.RATIO, 10)
     assert summary([*pairs, (absent, published_claim(absent, "no GPU"))]) == [
-        ("Measured", "1 published figures agree, 1 not here"),
-        ("Modelled", "1 published figures agree"),
+        ("Measured", "1 published figure agrees, 1 not here"),
+        ("Modelled", "1 published figure agrees"),
     ]
 
 
