@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sealift_lab.claim.answer import command_text
 from sealift_lab.claim.declared import plans, published
-from sealift_lab.claim.published import fact
+from sealift_lab.claim.replication import fact
 from sealift_lab.claim.words import axis_title, tick_text, value_text
 from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Cell, Value, fits

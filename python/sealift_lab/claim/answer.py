@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sealift_lab.claim.claims import RELATIONS, absent_devices, experiment_claims, fastest, rate
 from sealift_lab.claim.declared import plans, published
-from sealift_lab.claim.published import Replication, replication
+from sealift_lab.claim.replication import Replication, replication
 from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.arm import Cell

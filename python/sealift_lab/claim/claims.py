@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from sealift_lab.claim.declared import plans
-from sealift_lab.claim.published import Pair, count
+from sealift_lab.claim.replication import Pair, count
 from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
 from sealift_lab.judge.rows import Change, changes
 from sealift_lab.model.arm import Value

@@ -10,7 +10,7 @@ from functools import partial
 
 import msgspec
 
-from sealift_lab.claim.published import Pair, compare_published
+from sealift_lab.claim.replication import Pair, compare_published
 from sealift_lab.experiments import registry
 from sealift_lab.judge.rows import times
 from sealift_lab.model.experiment import Experiment, Line

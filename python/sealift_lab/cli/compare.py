@@ -7,7 +7,7 @@ from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import compare as compare_runs
 from sealift_lab.claim.declared import published
-from sealift_lab.claim.published import replication
+from sealift_lab.claim.replication import replication
 from sealift_lab.claim.words import relation_words
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.output import Record

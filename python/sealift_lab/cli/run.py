@@ -15,7 +15,7 @@ from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.answer import answer, claims
 from sealift_lab.claim.declared import left_out, published
-from sealift_lab.claim.published import summary
+from sealift_lab.claim.replication import summary
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.cli.show import write_report

@@ -1,1 +1,1 @@
-"""The only place that decides: estimates, verdicts, winners, crossings, agreement, error rates."""
+"""The only place that decides: estimates, verdicts, winners, crossings, error rates."""

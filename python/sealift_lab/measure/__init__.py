@@ -1,1 +1,1 @@
-"""Measuring: arms, the one block loop, its process, and `python -m sealift_lab.measure`."""
+"""Measuring: arms, the one block loop, its process and folder, `python -m sealift_lab.measure`."""

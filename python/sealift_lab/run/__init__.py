@@ -1,1 +1,1 @@
-"""Runs: planned, carried out, and stored in a folder that can be read, resumed and replayed."""
+"""Runs: scheduled, carried out, and read, resumed and replayed from their folders."""

@@ -13,7 +13,7 @@ import altair as alt
 import vl_convert
 
 from sealift_lab.claim.answer import distance
-from sealift_lab.claim.published import fact
+from sealift_lab.claim.replication import fact
 from sealift_lab.claim.words import axis_title, name_of, tick_text, value_text
 from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Chart, Line

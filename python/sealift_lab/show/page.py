@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from sealift_lab.claim.answer import answer, command_text
 from sealift_lab.claim.claims import absent_devices, experiment_claims, finding
 from sealift_lab.claim.declared import left_out, lines, plans, published
-from sealift_lab.claim.published import Pair, Replication, count, document_of, replication
+from sealift_lab.claim.replication import Pair, Replication, count, document_of, replication
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.experiment import Experiment

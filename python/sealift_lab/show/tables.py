@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sealift_lab.claim.answer import command_text, machine_text
-from sealift_lab.claim.published import LEAST, MOST, WHY_NONE, Pair, Replication, fact, replication
+from sealift_lab.claim.replication import (
+    LEAST,
+    MOST,
+    WHY_NONE,
+    Pair,
+    Replication,
+    fact,
+    replication,
+)
 from sealift_lab.claim.words import (
     axis_title,
     estimate_text,

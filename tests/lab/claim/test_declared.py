@@ -7,7 +7,7 @@ import msgspec
 
 from sealift_lab.claim.answer import answer
 from sealift_lab.claim.declared import declared, encode_declared, left_out, lines, published
-from sealift_lab.claim.published import Replication, replication
+from sealift_lab.claim.replication import Replication, replication
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Skip

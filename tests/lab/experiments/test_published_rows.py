@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from sealift_lab.claim.published import Pair, compare_published
+from sealift_lab.claim.replication import Pair, compare_published
 from sealift_lab.experiments.registry import all_experiments
 from sealift_lab.model.experiment import Scope
 from sealift_lab.model.published import DOCUMENTS, Published, table

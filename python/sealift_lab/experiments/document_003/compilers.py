@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sealift_lab.experiments.combinations import axes
 from sealift_lab.experiments.document_003 import tables
-from sealift_lab.experiments.document_003.language_programs import PROGRAMS
+from sealift_lab.experiments.document_003.language_processes import PROGRAMS
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.built import Build, Tool, build, machine_code
 from sealift_lab.measure.crypto import LOAD, Load, with_load

@@ -24,7 +24,7 @@ from sealift_lab.experiments.document_003.compilers import (
     multiply_of,
     products_facts,
 )
-from sealift_lab.experiments.document_003.language_programs import PROGRAMS
+from sealift_lab.experiments.document_003.language_processes import PROGRAMS
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.built import Build, build, machine_code
 from sealift_lab.measure.timed import timed

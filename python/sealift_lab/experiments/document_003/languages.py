@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from sealift_lab.experiments.combinations import axes, grid
-from sealift_lab.experiments.document_003.language_programs import Fresh, Language, Warm
+from sealift_lab.experiments.document_003.language_processes import Fresh, Language, Warm
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.built import Tool
 from sealift_lab.model.arm import Arm, Cell, Context

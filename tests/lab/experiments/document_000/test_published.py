@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.claim.published import Pair, Replication, compare_published, replication
+from sealift_lab.claim.replication import Pair, Replication, compare_published, replication
 from sealift_lab.experiments.document_000 import EXPERIMENTS
 from sealift_lab.experiments.document_000.contention import CONTENTION
 from sealift_lab.experiments.document_000.projection import PROJECTION, SMALL, SYSTEMS, project

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sealift_lab.claim.published import compare_published
+from sealift_lab.claim.replication import compare_published
 from sealift_lab.experiments.document_001 import EXPERIMENTS
 from sealift_lab.experiments.document_001.files import (
     MAPPING,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from sealift_lab.claim.published import Pair, compare_published
+from sealift_lab.claim.replication import Pair, compare_published
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Experiment, Scope
 from sealift_lab.model.results import ArmReport, Claim, Estimate, Results, Row

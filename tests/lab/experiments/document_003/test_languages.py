@@ -11,8 +11,8 @@ from tests.lab.experiments.document_003.made_results import FULL, by_what, compa
 
 import run_report
 from conftest import skip
-from sealift_lab.experiments.document_003 import language_programs
-from sealift_lab.experiments.document_003.language_programs import SUMS, Fresh, Program, Warm
+from sealift_lab.experiments.document_003 import language_processes
+from sealift_lab.experiments.document_003.language_processes import SUMS, Fresh, Program, Warm
 from sealift_lab.experiments.document_003.languages import (
     FIRST_COUNT,
     LANGUAGES,
@@ -53,9 +53,9 @@ def test_every_language_answers_with_the_same_sum(name: str) -> None:
 
 
 def test_a_wrong_sum_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = (language_programs.PROGRAMS / "interpolate.py").read_text(encoding="utf-8")
+    right = (language_processes.PROGRAMS / "interpolate.py").read_text(encoding="utf-8")
     (tmp_path / "interpolate.py").write_text(right.replace("(x - k)", "(x - k) * 0.999"))
-    monkeypatch.setattr(language_programs, "PROGRAMS", tmp_path)
+    monkeypatch.setattr(language_processes, "PROGRAMS", tmp_path)
     for make in (Warm, lambda name, of: Fresh(name, of, COUNT)):
         with pytest.raises(WrongResultError, match="Python: the sum of 16,384 interpolations is "):
             make("Python", LANGUAGES["Python"])
@@ -69,7 +69,7 @@ def test_a_program_that_ends_is_no_wrong_result(tmp_path: Path) -> None:
 def test_a_program_that_does_not_end_with_its_input_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(language_programs, "GRACE_S", 0.1)
+    monkeypatch.setattr(language_processes, "GRACE_S", 0.1)
     code = "print(0, flush=True)\nwhile True: pass"
     program = Program("Python", (sys.executable, "-c", code), tmp_path)
     program.request(0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sealift_lab.claim.published import (
+from sealift_lab.claim.replication import (
     Replication,
     count,
     evaluate,
