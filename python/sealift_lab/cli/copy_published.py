@@ -24,6 +24,7 @@ from sealift_lab.experiments.document_004.copies import (
 )
 from sealift_lab.machine.facts import check_memory
 from sealift_lab.measure.write_folder import write_file
+from sealift_lab.model.arm import Skip
 from sealift_lab.model.results import Estimate
 
 
@@ -50,7 +51,7 @@ def run(work: Work, file: Path) -> None:
     """Copies, prints the tool's lines as it goes, and writes its file.
 
     Raises:
-        Skip: If memory is short.
+        Skip: If memory is short, or no length fits.
         NotMeasurableError: If there can't be the threads, or a mapping of what is named.
         WrongResultError: If something is copied wrong; the file has what was measured before.
     """
@@ -75,9 +76,12 @@ def run(work: Work, file: Path) -> None:
             time.sleep(work.pause_s)
             lines.extend(_experiment(work, number, application))
     finally:
-        # What was measured until an interruption or a wrong result, too.
-        write_file(file, tool.format_file(lines, small_decimals=3))
-        eprint(f"written: {file}")
+        # What was measured until an interruption or a wrong result, too; no empty file.
+        if lines:
+            write_file(file, tool.format_file(lines, small_decimals=3))
+            eprint(f"written: {file}")
+    if not lines:
+        raise Skip(f"no memory holds {min(work.sizes):,} bytes; name shorter --lengths")
 
 
 def _experiment(work: Work, number: int, application: PublishedTool) -> Iterator[tool.ToolLine]:
@@ -152,7 +156,7 @@ def _words(words: Sequence[int]) -> str:
 
 def _differences(work: Work) -> Iterator[str]:
     """What is not as there, by what is asked for."""
-    memories = {tool.MEMORIES[number].removeprefix(READ): number for number in work.ids}
+    memories = {tool.MEMORIES[number].removeprefix(READ) for number in work.ids}
     if "shm" in memories:
         yield (
             "host-mmap is shared memory without a name here, 512 KiB; the tool maps the first "
@@ -165,8 +169,8 @@ def _differences(work: Work) -> Iterator[str]:
         yield f"escape-mmap is {path}:{offset}:{length} here; there /dev/mem at 0x2080000000"
     if work.init and (found := [each for each in work.ids if tool.MEMORIES[each] in UNNAMED]):
         yield (
-            f"-i 1: nobody else can have written memory without a name, so experiment "
-            f"{' and '.join(map(str, found))} reads zeros; two processes meet in a region, as "
+            f"-i 1: zeros are read by experiment {' and '.join(map(str, found))}, as nobody else "
+            "can have written memory without a name; two processes meet in a region, as "
             "/dev/shm/NAME:0:LENGTH, with 4 and 5"
         )
     if work.pause_s:

@@ -40,10 +40,10 @@ def _csv_file(text: str) -> Path:
 
 
 def _lengths(text: str) -> tuple[int, ...]:
-    """Lengths of copies, up to the tool's longest."""
-    sizes = parse.sizes(text)
-    if max(sizes) > tool.LENGTHS[-1]:
-        raise ValueError(f"{max(sizes):,} bytes; right would be {tool.LENGTHS[-1]:,} at most")
+    """Lengths of copies up to the tool's longest, sorted: it stops at one that doesn't fit."""
+    sizes = tuple(sorted(parse.sizes(text)))
+    if sizes[-1] > tool.LENGTHS[-1]:
+        raise ValueError(f"{sizes[-1]:,} bytes; right would be {tool.LENGTHS[-1]:,} at most")
     return sizes
 
 

@@ -45,7 +45,7 @@ def test_the_published_method_prints_the_tools_lines_and_writes_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ("0", "3", "--lengths", "16,4KiB,1MiB", "-t", "2", "-o", "7", "--published-method")
+    words = ("0", "3", "--lengths", "1MiB,16,4KiB", "-t", "2", "-o", "7", "--published-method")
     done = invoke("lab", "copy", *words)
     assert done.exit_code == 0, done.stderr
     lines = [
@@ -64,7 +64,8 @@ def test_the_published_method_prints_the_tools_lines_and_writes_its_file(
         re.sub(r"= +", "= ", line) for line in lines
     ]
     assert f"    dest data [len=0x1000 bytes]: {words_there}" in lines, "of 1 MiB in 512 KiB"
-    assert "Cannot run test with payload length (0x100000) > mapped length (0x80000)" in done.stdout
+    too_long = "Cannot run test with payload length (0x100000) > mapped length (0x80000)"
+    assert done.stdout.count(too_long) == 1
     assert lines[-2].startswith("Deallocating memory: * pa_virt_addr=* pa_map_len=0x80000 mem_typ")
     assert lines[-1] == "run_per_mem_type_pair Done"
     assert "host-mmap is shared memory without a name here" in done.stderr
@@ -90,9 +91,14 @@ def test_a_region_is_written_and_then_checked_as_it_was_found(tmp_path: Path) ->
     assert "byte 0 is not what the writer's pattern has there" in other.stdout
     file = tmp_path / "results.csv"
     published = (*read, "--published-method", "--csv", file)
-    assert "0x d0c0b0a09080706" not in invoke(*published).stdout
+    printed = invoke(*published).stdout
+    assert "run_per_mem_type_pair Done" in printed and "0x d0c0b0a09080706" not in printed
     assert memory.read_bytes() == held
-    assert len(tool.parse_file(file.read_text(encoding="utf-8"))) == 4 * 3
+    there = file.read_text(encoding="utf-8")
+    assert len(tool.parse_file(there)) == 4 * 3
+    too_long = (*published, "--lengths", "1MiB")
+    assert invoke(*too_long).exit_code == ExitCode.NOTHING_RAN
+    assert file.read_text(encoding="utf-8") == there
 
 
 def test_bad_values_are_refused_by_name() -> None:

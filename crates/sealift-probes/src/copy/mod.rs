@@ -110,8 +110,7 @@ impl CopyArm {
             State::Cold | State::Beyond => lanes.first().map_or(1, |lane| lane.route.places()),
         };
         let overhead = lanes.first().map_or(0.0, overhead_ns);
-        let mut places = lanes.iter().flat_map(|lane| &lane.places);
-        let mapped = places.find(|place| place.file() >= 0).cloned();
+        let mapped = mapped_of(&lanes);
         let mut hands: Vec<_> = lanes.into_iter().map(|lane| Hand::Lane(Box::new(lane))).collect();
         if spec.beside != Beside::Nothing {
             hands.push(Hand::Neighbour(Neighbour::new(spec.beside, mapped, Arc::clone(&busy))?));
@@ -265,6 +264,17 @@ fn bytes_of(spec: &CopySpec, kind: &Kind, offset: usize) -> usize {
         Kind::Region(_) => last + offset,
         _ => last.next_power_of_two() + 2 * spec::PAGE_BYTES,
     }
+}
+
+/// The places in files, each once: threads have one each, or share one.
+fn mapped_of(lanes: &[Lane]) -> Vec<Arc<Place>> {
+    let mut mapped: Vec<Arc<Place>> = vec![];
+    for place in lanes.iter().flat_map(|lane| &lane.places) {
+        if place.file() >= 0 && !mapped.iter().any(|each| Arc::ptr_eq(each, place)) {
+            mapped.push(Arc::clone(place));
+        }
+    }
+    mapped
 }
 
 /// What a turn of the loop costs without the function in it: the best of some tries.

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Neighbour {
     page: MmapMut,
     beside: Beside,
-    /// Of a file, whose pages the evictor takes.
-    mapped: Option<Arc<Place>>,
+    /// Of files, one or one a thread: the evictor takes their pages.
+    pub(super) mapped: Vec<Arc<Place>>,
     busy: Arc<AtomicUsize>,
     pub(super) times: u64,
 }
@@ -23,7 +23,7 @@ pub(super) struct Neighbour {
 impl Neighbour {
     pub(super) fn new(
         beside: Beside,
-        mapped: Option<Arc<Place>>,
+        mapped: Vec<Arc<Place>>,
         busy: Arc<AtomicUsize>,
     ) -> Result<Self, ArmError> {
         let page = MmapOptions::new().len(PAGE_BYTES).map_anon();
@@ -56,9 +56,9 @@ impl Part for Neighbour {
         let begin = Instant::now();
         // A lane that could not begin never ends.
         while self.busy.load(Ordering::Acquire) > 0 && begin.elapsed() < PATIENCE {
-            match (self.beside, &self.mapped) {
-                (Beside::Protector, _) => self.protect()?,
-                (Beside::Evictor, Some(mapped)) => mapped.unmap_pages()?,
+            match self.beside {
+                Beside::Protector => self.protect()?,
+                Beside::Evictor => self.mapped.iter().try_for_each(|each| each.unmap_pages())?,
                 _ => (0..1_000).for_each(|_| spin_loop()),
             }
             self.times += 1;

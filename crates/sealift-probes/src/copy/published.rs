@@ -65,6 +65,10 @@ impl PublishedArm {
         for before in &spec.before {
             ArmError::check("bytes before", *before, 1, spec.bytes)?;
         }
+        if let (Kind::Region(_), Kind::Region(_)) = (&spec.source, &spec.target) {
+            let right = "memory beside the region, since both sides may not overlap".to_owned();
+            return Err(ArmError::Spec { what: "target", value: spec.target.to_string(), right });
+        }
         let laps = laps(spec.function)?;
         let _alone = alone();
         let source = Place::get(Wish {
@@ -213,6 +217,7 @@ const SPOILT: u8 = 0x5a;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::copy::Region;
 
     #[test]
     fn the_published_way_is_timed_with_and_without_its_pool() {
@@ -231,6 +236,17 @@ mod tests {
         assert!(
             PublishedArm::prepare(&PublishedSpec { function: 4, ..spec(1, vec![], 5) }).is_err()
         );
+    }
+
+    #[test]
+    fn a_region_is_not_copied_onto_itself() {
+        let path = std::env::temp_dir().join(format!("sealift-region-{}", std::process::id()));
+        std::fs::write(&path, vec![0; 8_192]).unwrap();
+        let region = Kind::Region(Region::find(&path, 0, 8_192).unwrap());
+        let twice = PublishedSpec { source: region.clone(), target: region, ..spec(16, vec![], 5) };
+        let refused = PublishedArm::prepare(&twice).err().unwrap().to_string();
+        std::fs::remove_file(&path).unwrap();
+        assert!(refused.contains("both sides may not overlap"), "{refused}");
     }
 
     fn spec(bytes: usize, before: Vec<usize>, runs: usize) -> PublishedSpec {

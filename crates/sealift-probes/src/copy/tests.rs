@@ -142,7 +142,16 @@ fn threads_share_buffers_and_a_neighbour_changes_nothing() {
 fn pages_that_a_neighbour_takes_away_are_copied_all_the_same() {
     let evicted = CopySpec { beside: Beside::Evictor, ..spec(Function::Glibc, 65_536) };
     assert!(prepare(&evicted).err().unwrap().to_string().contains("neither side is a file"));
-    let Some(mut arm) = made(&CopySpec { target: Kind::Shm, ..evicted }) else { return };
+    let evicted = CopySpec { target: Kind::Shm, threads: 2, ..evicted };
+    for (buffers, places) in [(Buffers::Private, 2), (Buffers::Shared, 1)] {
+        let Some(arm) = made(&CopySpec { buffers, ..evicted.clone() }) else { return };
+        let taken = arm.hands.iter().find_map(|hand| match hand {
+            Hand::Neighbour(neighbour) => Some(neighbour.mapped.len()),
+            Hand::Lane(_) => None,
+        });
+        assert_eq!(taken, Some(places), "{buffers}");
+    }
+    let Some(mut arm) = made(&evicted) else { return };
     let sample = arm.sample(0.002).unwrap();
     assert_eq!(sample.bytes, sample.operations * 65_536);
     assert!(arm.counts().iter().any(|(name, times)| *name == "times_beside" && *times > 0));

@@ -61,15 +61,16 @@ def heap_limit(in_caches: Cell, from_memory: Cell, limit: Cell, units: int) -> I
 
     `limit` is the cell of the most traffic, which is `units` times its payload.
     """
-    for cell, kind, what in (
-        (in_caches, Kind.SHAPE, "as the tool has it, within the caches"),
-        (from_memory, Kind.READING, "our reading: from memory"),
+    for cell, what in (
+        (in_caches, "as the tool has it, within the caches"),
+        (from_memory, "our reading: from memory"),
     ):
         share = int(cell["size_bytes"]) / (int(limit["size_bytes"]) * units)
         figure = Scaled(Times(cell, limit), share)
         note = f"{cell['kernel']} over {limit['kernel']}, {limit['threads']} threads"
         what = f"writing to the heap by one thread over the memory limit measured here: {what}"
-        yield _claim("heap-limit", what, kind, figure, note)
+        # What the caches hold passes the limit of memory by construction.
+        yield _claim("heap-limit", what, Kind.READING, figure, note)
 
 
 def thread_knee(results: Results, at: Cell) -> Iterator[Published]:
@@ -87,8 +88,10 @@ def thread_knee(results: Results, at: Cell) -> Iterator[Published]:
         work: Cell = {**at, "memory": memory, "size_bytes": 65_536}
         by = {threads: {**work, "threads": threads} for threads in copies.THREADS}
         name = copies.MEMORIES[memory]
-        gain = f"{most} threads over 1, {name}, 64 KiB"
-        yield _claim("thread-knee", gain, Kind.SHAPE, Times(by[most], by[1]))
+        gain: Figure = Times(by[most], by[1])
+        if cores < 2:
+            gain = Missing("it needs two cores at least")
+        yield _claim("thread-knee", f"{most} threads over 1, {name}, 64 KiB", Kind.SHAPE, gain)
         beyond: Figure = Times(by[copies.THREADS[-1]], by[KNEE])
         if cores < 2 * KNEE:
             beyond = Missing(
@@ -131,8 +134,8 @@ def _winner(at: Cell, first: tuple[str, float], second: tuple[str, float]) -> Pu
     what = f"winner at {at['size_bytes']:,} B, {at['way']}: {first[0]} over {second[0]}"
     ratio = first[1] / second[1]
     note = f"{first[1]:g}/{second[1]:g} GB/s there"
-    # Less than the judge's margin is no winner there, either.
-    kind = Kind.RATIO if ratio > NO_WINNER else Kind.SLOPE
+    # Who wins is claimed, not by how much. Less than the judge's margin is no winner there, either.
+    kind = Kind.SHAPE if ratio > NO_WINNER else Kind.SLOPE
     return _claim("winner", what, kind, Times(one, other), note, ratio)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import inf
 
 from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004 import copies
@@ -94,6 +95,8 @@ def parse_file(text: str) -> list[ToolLine]:
             experiment, size, function, speed, runs, *threads = cells
             (count,) = threads or ["0"]
             figure = Estimate(float(speed))
+            if not 0 <= figure.value < inf or int(size) < 1:
+                raise ValueError
             parsed.append(ToolLine(experiment, int(size), function, figure, int(runs), int(count)))
         except ValueError:
             right = "five or six columns, as in 'App writes to host-heap,16,glibc_memcpy,5.785,5,0'"
