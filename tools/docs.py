@@ -103,14 +103,10 @@ def _conditions(experiment: str, *columns: Cell, **where: Value) -> tuple[str, B
     return run_block("lab-001", grid(experiment, "condition", shown, "", **where))
 
 
-def _processors(
-    name: str, down: str, figures: str | Sequence[Column | str], across: str = "", **where: Value
+def _rows(
+    run: str, name: str, down: str, of: str | Sequence[Column | str], across: str = "", **at: Value
 ) -> tuple[str, Block]:
-    return run_block("lab-003", grid(name, down, figures, across, **where))
-
-
-def _gpu(name: str, down: str, figure: str, across: str, **where: Value) -> tuple[str, Block]:
-    return run_block("gpu", grid(name, down, figure, across, **where))
+    return run_block(run, grid(name, down, of, across, **at))
 
 
 MARKER = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end -->", re.S)
@@ -135,6 +131,7 @@ BY_DEVICE = [
     Column(("MB/s",), {"device": "cpu"}),
     Column(("times as fast",), {"device": "cpu"}),
 ]
+HEAT = ["throughput, % of the first second", "clock, GHz"]
 STATED = {"workload": "as stated", "keys": "sessions:1024"}
 COPIES = "lab-004-copies"
 BY_FUNCTION = [Column(("GB/s",), {"function": e}) for e in ("glibc", "non-temporal", "ours")]
@@ -202,28 +199,26 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         ),
     },
     "docs/document-003.md": {
-        "threads": _processors("aes-gcm-by-threads", "threads", "MB/s", "device", **STATED),
-        "libraries": _processors("vendor-library", "device", "MB/s", "threads", **STATED),
-        "sets": _processors("instruction-sets", "device", "MB/s", "threads", **STATED),
-        "primitives": _processors("premise", "primitive", ["µs", "times as long"]),
+        "threads": _rows("lab-003", "aes-gcm-by-threads", "threads", "MB/s", "device", **STATED),
+        "libraries": _rows("lab-003", "vendor-library", "device", "MB/s", "threads", **STATED),
+        "sets": _rows("lab-003", "instruction-sets", "device", "MB/s", "threads", **STATED),
+        "primitives": _rows("lab-003", "premise", "primitive", ["µs", "times as long"]),
         "log": run_block("lab-003", runs.published_figures("Total")),
-        "languages": _processors("languages", "language", ["ns", "times as long"], "phase"),
-        "starts": _processors("language-starts", "language", "µs", "phase"),
-        "compilers": _processors(
-            "compilers-by-threads", "build", ["ns", "machine code"], threads=1
+        "languages": _rows("lab-003", "languages", "language", ["ns", "times as long"], "phase"),
+        "starts": _rows("lab-003", "language-starts", "language", "µs", "phase"),
+        "compilers": _rows(
+            "lab-003", "compilers-by-threads", "build", ["ns", "machine code"], threads=1
         ),
-        "types": _processors("cpu-data-types", "type", "ns", "form"),
-        "heat": _processors(
-            "heat", "loaded_s", ["throughput, % of the first second", "clock, GHz"], "work"
-        ),
+        "types": _rows("lab-003", "cpu-data-types", "type", "ns", "form"),
+        "heat": _rows("lab-003", "heat", "loaded_s", HEAT, "work"),
     },
     "docs/document-003-gpu.md": {
         "projected-blocks": ("", files.gpu_limits),
-        "blocks": _gpu("gpu-blocks", "thread_blocks", "MB/s", "code mode data"),
+        "blocks": _rows("gpu", "gpu-blocks", "thread_blocks", "MB/s", "code mode data"),
         "projected-beside": ("", files.gpu_times),
-        "beside": _gpu("gpu-beside-cpu", "batch", "µs", "device", data="host to host"),
-        "messages": _gpu("gpu-messages", "work message_bytes", "GB/s", "key_bits s_box"),
-        "host": _gpu("gpu-host-to-host", "message_bytes keys", "GB/s", "cores"),
+        "beside": _rows("gpu", "gpu-beside-cpu", "batch", "µs", "device", data="host to host"),
+        "messages": _rows("gpu", "gpu-messages", "work message_bytes", "GB/s", "key_bits s_box"),
+        "host": _rows("gpu", "gpu-host-to-host", "message_bytes keys", "GB/s", "cores"),
     },
     "docs/document-004.md": {
         "offsets": run_block(

@@ -204,12 +204,11 @@ def _title(planned: PlannedExperiment, column: Column, place: Cell) -> str:
     return ", ".join(filter(None, (*words, column.title, unit)))
 
 
-def _text(timed: Iterable[Row], facts: Iterable[ArmReport], where: Cell, column: Column) -> str:
-    """Figures that are measured, or facts, at a place where only one row may be."""
+def _text(timed: Iterable[Row], facts: Iterable[ArmReport], at: Cell, column: Column) -> str:
     of: Iterable[Row | ArmReport] = timed if column.figures[0] in FIGURES else facts
-    fitting = [row for row in of if fits(row.cell, where)]
+    fitting = [row for row in of if fits(row.cell, at)]
     if len(fitting) > 1:
-        raise ValueError(f"{len(fitting)} rows of {fitting[0].experiment} have {dict(where)}")
+        raise ValueError(f"{len(fitting)} rows of {fitting[0].experiment} have {dict(at)}")
     texts = (_figure(row, name) for row in fitting for name in column.figures)
     return ", ".join(filter(None, texts))
 
