@@ -323,11 +323,11 @@ impl Arm {
     ///         several, as in "opencl:0"), code ("as published" or "ours"), mode ("replicated",
     ///         where each thread works all messages, or "partitioned"), data ("resident" or "with
     ///         transfers"), grid (blocks, and threads of each; None for what Sealift's driver
-    ///         takes), operation ("seal", "open", "verify", "counter mode", or "mixed, verified" and
-    ///         "mixed, refused": half sealed, a quarter opened, and a quarter verified or, with wrong
-    ///         tags, refused), keys ("own keys", one for each message, or "one key"), key_bits (a
-    ///         sequence of 128, 192 and 256: as many messages have each, one length after the
-    ///         other), s_box ("tables" or "without tables", for code "ours"), messages,
+    ///         takes), operation ("seal", "open", "verify", "counter mode", or "mixed, verified"
+    ///         and "mixed, refused": half sealed, a quarter opened, and a quarter verified or, with
+    ///         wrong tags, refused), keys ("own keys", one for each message, or "one key"),
+    ///         key_bits (a sequence of 128, 192 and 256: as many messages have each, one length
+    ///         after the other), s_box ("tables" or "without tables", for code "ours"), messages,
     ///         message_bytes and seed.
     ///
     /// Raises:
