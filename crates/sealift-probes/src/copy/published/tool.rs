@@ -22,7 +22,7 @@ struct Open {
     direction: Direction,
 }
 
-// SAFETY: what it points to is its own, and is touched by whoever has it alone.
+// SAFETY: it has its memory alone, but for a region, which others map too: who touches one holds `alone()`.
 unsafe impl Send for PublishedTool {}
 
 /// Whether its application writes to shared memory or reads from it.
@@ -95,6 +95,7 @@ impl PublishedTool {
     pub fn begin(&mut self, spec: &ToolSpec) -> Result<Begun, ArmError> {
         ArmError::check("bytes of the memory", spec.bytes, WORDS * 8, BYTES_MAX)?;
         self.open = None;
+        let _alone = alone();
         let content = (spec.direction == Direction::ReadsWhatIsThere).then_some(Content::Left);
         let shared = Fresh::of(&spec.memory, spec.bytes, content, &spec.folder)?;
         let (address, file) = (shared.start().addr(), shared.file());
