@@ -16,8 +16,7 @@ from pathlib import Path
 import docs_files as files
 import docs_peers as peers
 import docs_runs as runs
-from docs_runs import Block, Column, Source, grid, run_block
-from sealift_lab.model.arm import Cell, Value
+from docs_runs import Block, Column, Source, Values, grid, run_block
 
 
 def main() -> int:
@@ -55,9 +54,9 @@ def generated(root: Path) -> dict[Path, str]:
 def newest(root: Path, name: str, page: str = "README.md") -> list[Source]:
     """The newest results/<date>/<machine>/<name> of each machine, the newest of all last.
 
-    Links begin at the page.
+    Several names stand apart by spaces. Links begin at the page.
     """
-    found = sorted(root.glob(f"results/*/*/{name}"))
+    found = sorted(path for each in name.split() for path in root.glob(f"results/*/*/{each}"))
     paths = sorted({path.parent.name: path for path in found}.values())
     up = "../" * page.count("/")
     return [Source(path, f"{up}{path.relative_to(root).as_posix()}") for path in paths]
@@ -74,7 +73,7 @@ def _filled(root: Path, page: str) -> str:
         body = make(sources) if sources or not name else none
         *parts, origin = body.split("\n\n")
         if parts and origin in told:
-            body = "\n\n".join([*parts, "Of the same run."])
+            body = "\n\n".join([*parts, "Same run."])
         told.add(origin)
         return f"<!-- generated: {match[1]} -->\n\n{body}\n\n<!-- end -->"
 
@@ -98,13 +97,8 @@ def _board(experiment: str) -> tuple[str, Block]:
     return run_block("lab-002", cells, runs.errors_of(experiment, ("analysis", "simulation")))
 
 
-def _conditions(experiment: str, *columns: Cell, **where: Value) -> tuple[str, Block]:
-    shown = [Column(("times as long",), each) for each in columns]
-    return run_block("lab-001", grid(experiment, "condition", shown, "", **where))
-
-
 def _rows(
-    run: str, name: str, down: str, of: str | Sequence[Column | str], across: str = "", **at: Value
+    run: str, name: str, down: str, of: str | Sequence[Column | str], across: str = "", **at: Values
 ) -> tuple[str, Block]:
     return run_block(run, grid(name, down, of, across, **at))
 
@@ -126,33 +120,49 @@ READERS = [
     Column(("µs",), {"condition": "none"}, "nothing held"),
     Column(("times as long",), {"condition": "one idle thread"}, "beside an idle thread"),
 ]
-BY_DEVICE = [
-    Column(("MB/s",), {"device": "library"}),
-    Column(("MB/s",), {"device": "cpu"}),
-    Column(("times as fast",), {"device": "cpu"}),
+READ_BY = [Column(("times as long",), {"reader": each}) for each in ("getc", "read+memchr")]
+WRITTEN_BY = [
+    Column(("times as long",), {"writer": "putc"}),
+    Column(("times as long",), {"writer": "write", "block_bytes": 4_096}),
 ]
-HEAT = ["throughput, % of the first second", "clock, GHz"]
+HELD = ("none", "one idle thread", "touched memory", "a rank's runtime", "our engine")
+LANGUAGE = [
+    Column(("ns",), {"phase": "steady state"}),
+    Column(("times as long",), {"phase": "steady state"}),
+    Column(("ns",), {"phase": "first request"}),
+]
+STARTED = (
+    *("C++, optimised for speed", "C", "Rust", "Go"),
+    *("Java", "C#, release", "JavaScript", "numpy", "Python"),
+)
+HEAT, MOMENTS_S = "throughput, % of the first second", (1, 2, 5, 10, 20, 30, 60)
 STATED = {"workload": "as stated", "keys": "sessions:1024"}
-COPIES = "lab-004-copies"
-BY_FUNCTION = [Column(("GB/s",), {"function": e}) for e in ("glibc", "non-temporal", "ours")]
+GRIDS, BATCHES = (1, 4, 16, 64, 128, 132, 264, 528), (1, 256, 4_096, 65_536, 262_144)
+KEY_BITS = (128, 256)
+COPIES = "lab-004 lab-004-copies"
+OURS_AT: Mapping[str, Values] = {"function": "ours", "offset": (0, 1, 12, 16)}
+CALIBRATED: Mapping[str, Values] = {
+    "way": "calibrated",
+    "memory": "heap",
+    "threads": 1,
+    "size_bytes": (16, 256, 4_096, 65_536, 2**20, 2**24),
+}
+COPIED_BY = ("glibc", "non-temporal", "apex", "ours")
+BY_FUNCTION = [Column(("GB/s",), {"function": each}) for each in COPIED_BY]
 THERE, STREAM = ({"pattern": each} for each in ("ping-pong", "stream"))
 EXCHANGE = [Column(("µs",), THERE), Column(("GB/s",), STREAM), Column(("times as fast",), STREAM)]
 BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "README.md": {
         "loop": ("python-loop", peers.loop_sentence),
-        "picture": (LAB, peers.speed_picture_line("docs/")),
+        "picture": (LAB, peers.speed_picture_line),
         "speed": ("peers", peers.speed),
         "gpu": ("gpu", peers.gpu_sentence),
         "advise": ("advise.txt", files.console),
     },
     "docs/performance.md": {
         "peers": ("peers", peers.peers),
-        "picture": (LAB, peers.speed_picture_line("")),
-        "table": run_block(
-            LAB, grid(runs.BY_SIZE, "size_bytes", BY_DEVICE, keys="sessions:1024", threads=1)
-        ),
-        "loop-against-batch": run_block(
-            "python-loop", grid("python-loop", "caller", ["MB/s", "times as fast"])
+        "loop-against-batch": _rows(
+            "python-loop", "python-loop", "caller", ["MB/s", "times as fast"]
         ),
     },
     "docs/statistics.md": {
@@ -164,88 +174,76 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "regret": ("regret.csv", files.regret),
         "cores": ("cores.csv", files.cores),
         "framework": ("scheduler.csv", files.framework),
-        "two-devices": ("scheduler.csv", files.two_devices),
         "scale": ("pool-scale.csv", files.scale),
     },
     "docs/document-000.md": {
         "difference": run_block("lab-000", *(grid(each, "operation", A_BLOCK) for each in TABLES)),
-        "instructions": run_block(
-            "lab-000",
-            grid("dpu-instructions", "kernel", ["instructions a block", "unrolled", *PARTS]),
+        "instructions": _rows(
+            "lab-000", "dpu-instructions", "kernel", ["instructions a block", *PARTS]
         ),
-        "projection": run_block(
-            "lab-000", grid("dpu-projection", "kernel", [IN_MRAM, FROM_HOST], "system")
-        ),
-        "cores": run_block(
-            "lab-000-P3", grid("memory-contention", "cipher threads", "GB/s", "streams_percent")
+        "projection": _rows("lab-000", "dpu-projection", "kernel", [IN_MRAM, FROM_HOST], "system"),
+        "cores": _rows(
+            "lab-000-P3", "memory-contention", "cipher threads", "GB/s", "streams_percent"
         ),
     },
     "docs/document-001.md": {
-        "reading": _conditions(
-            READ, {"reader": "getc"}, {"reader": "read+memchr"}, cache="warm", threads=1
-        ),
+        "reading": _rows("lab-001", READ, "condition", READ_BY, cache="warm", threads=1),
         "recommendation": run_block("lab-001", runs.published_figures("recommendation")),
-        "readers": run_block("lab-001", grid(READ, "reader", READERS, cache="warm", threads=1)),
-        "writing": _conditions(
-            WRITE, {"writer": "putc"}, {"writer": "write", "block_bytes": 4_096}, fsync="no"
-        ),
+        "readers": _rows("lab-001", READ, "reader", READERS, cache="warm", threads=1),
+        "writing": _rows("lab-001", WRITE, "condition", WRITTEN_BY, fsync="no", condition=HELD),
     },
     "docs/document-002.md": {
         "quad-hifn": _board("cards-quad-hifn"),
         "four-broadcom": _board("cards-four-broadcom"),
-        "hand-over": run_block(
-            "lab-002-R1",
-            grid("cores-as-cards", "cipher batch", "Mbit/s", "way", threads=1, buffer_bytes=16),
+        "hand-over": _rows(
+            *("lab-002-R1", "cores-as-cards", "cipher batch", "Mbit/s", "way"),
+            threads=1,
+            buffer_bytes=16,
         ),
     },
     "docs/document-003.md": {
         "threads": _rows("lab-003", "aes-gcm-by-threads", "threads", "MB/s", "device", **STATED),
-        "libraries": _rows("lab-003", "vendor-library", "device", "MB/s", "threads", **STATED),
         "sets": _rows("lab-003", "instruction-sets", "device", "MB/s", "threads", **STATED),
         "primitives": _rows("lab-003", "premise", "primitive", ["µs", "times as long"]),
-        "log": run_block("lab-003", runs.published_figures("Total")),
-        "languages": _rows("lab-003", "languages", "language", ["ns", "times as long"], "phase"),
-        "starts": _rows("lab-003", "language-starts", "language", "µs", "phase"),
+        "log": run_block("lab-003", runs.published_figures("cryption Operations")),
+        "languages": _rows("lab-003", "languages", "language", LANGUAGE),
+        "starts": _rows("lab-003", "language-starts", "language", "µs", "phase", language=STARTED),
         "compilers": _rows(
             "lab-003", "compilers-by-threads", "build", ["ns", "machine code"], threads=1
         ),
         "types": _rows("lab-003", "cpu-data-types", "type", "ns", "form"),
-        "heat": _rows("lab-003", "heat", "loaded_s", HEAT, "work"),
+        "heat": _rows("lab-003", "heat", "loaded_s", HEAT, "work", loaded_s=MOMENTS_S),
     },
     "docs/document-003-gpu.md": {
         "projected-blocks": ("", files.gpu_limits),
-        "blocks": _rows("gpu", "gpu-blocks", "thread_blocks", "MB/s", "code mode data"),
+        "blocks": _rows(
+            "gpu", "gpu-blocks", "thread_blocks", "MB/s", "code mode data", thread_blocks=GRIDS
+        ),
         "projected-beside": ("", files.gpu_times),
-        "beside": _rows("gpu", "gpu-beside-cpu", "batch", "µs", "device", data="host to host"),
-        "messages": _rows("gpu", "gpu-messages", "work message_bytes", "GB/s", "key_bits s_box"),
+        "beside": _rows(
+            "gpu", "gpu-beside-cpu", "batch", "µs", "device", data="host to host", batch=BATCHES
+        ),
+        "messages": _rows(
+            "gpu", "gpu-messages", "work message_bytes", "GB/s", "key_bits s_box", key_bits=KEY_BITS
+        ),
         "host": _rows("gpu", "gpu-host-to-host", "message_bytes keys", "GB/s", "cores"),
     },
     "docs/document-004.md": {
-        "offsets": run_block(
-            COPIES, grid("copy-offsets", "offset", "times as fast", "size_bytes", function="ours")
+        "offsets": _rows(
+            COPIES, "copy-offsets", "offset", "times as fast", "size_bytes", **OURS_AT
         ),
-        "published-way": run_block(
-            COPIES, grid("copy-example", "size_bytes", "GB/s", "way", function="glibc")
+        "published-way": _rows(
+            COPIES, "copy-example", "size_bytes", "GB/s", "way", function="glibc"
         ),
-        "copies": run_block(
-            COPIES,
-            grid(
-                "copy-by-length",
-                "size_bytes state",
-                BY_FUNCTION,
-                way="calibrated",
-                memory="heap",
-                threads=1,
-            ),
+        "copies": _rows(
+            COPIES, "copy-by-length", "size_bytes state", BY_FUNCTION, "", **CALIBRATED
         ),
-        "ceiling": run_block(
-            COPIES, grid("memory-ceiling", "kernel", "GB/s", "threads", size_bytes=2**24)
-        ),
+        "ceiling": _rows(COPIES, "memory-ceiling", "kernel", "GB/s", "threads", size_bytes=2**24),
         "frames": run_block(
-            "lab-004-frames",
+            "lab-004 lab-004-frames",
             grid("frames-between-processes", "way", EXCHANGE, frame_bytes=65_536, batch=1),
-            files.wrong_frames,
         ),
+        "wrong-frames": ("frames.json", files.wrong_frames),
     },
 }
 

@@ -3,11 +3,12 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from docs_runs import Findings, Source, pivot, text_table
+from docs_runs import Source, pivot, text_table
 from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
     GPUS,
@@ -30,7 +31,8 @@ def console(sources: Sequence[Source]) -> str:
 
 def error_rates(sources: Sequence[Source]) -> str:
     """How often verdicts are wrong where the truth is known, as `sealift lab certify` says."""
-    rates = json.loads(sources[-1].path.read_text(encoding="utf-8"))["rates"]
+    every = json.loads(sources[-1].path.read_text(encoding="utf-8"))["rates"]
+    rates = [each for each in every if not re.search(NOT_SHOWN, each["what"])]
     rows = [
         [
             each["what"],
@@ -58,13 +60,13 @@ def dudect(sources: Sequence[Source]) -> str:
     )
 
 
-def wrong_frames(found: Findings) -> str:
+def wrong_frames(sources: Sequence[Source]) -> str:
     """How many frames arrived wrong where very many were exchanged."""
-    file = found.run.path.parent / "frames.json"
-    ways = json.loads(file.read_text(encoding="utf-8"))["ways"]
+    ways = json.loads(sources[-1].path.read_text(encoding="utf-8"))["ways"]
     wrong, checked = (sum(each[name] for each in ways) for name in ("wrong", "frames_checked"))
     return (
-        f"Of {checked:,} frames compared byte by byte (`make bench-frames`), {wrong:,} were wrong."
+        f"Of {checked:,} frames compared byte by byte (`make bench-frames`), {wrong:,} were wrong: "
+        f"{sources[-1].origin}."
     )
 
 
@@ -97,17 +99,6 @@ def framework(sources: Sequence[Source]) -> str:
     return _with_origin(sources[-1], text_table(head, rows, texts=0))
 
 
-def two_devices(sources: Sequence[Source]) -> str:
-    """What two devices do beside the sum of both alone."""
-    rows = [
-        [line["what"], _batch(line), line["queued"], format_estimate(_estimate(line))]
-        for line in _lines(sources[-1].path)
-        if line["what"] != FRAMEWORK
-    ]
-    head = ["devices", "batch", "queued", "of the sum of both alone"]
-    return _with_origin(sources[-1], text_table(head, rows, texts=2))
-
-
 def scale(sources: Sequence[Source]) -> str:
     """The share of their speed that simulated pools reach, and the cost of a batch, by size."""
     cells = {}
@@ -131,10 +122,10 @@ def regret(sources: Sequence[Source]) -> str:
     }
     rows = [[name, *_regrets(group)] for name, group in groups.items() if group]
     worst = [
-        [_work(line), f"{format_estimate(_estimate(line, 'regret', 100))} %", line["used"]]
+        [_work(line), f"{format_estimate(_estimate(line, 'regret', 100))} %"]
         for line in lines[:WORST]
     ]
-    tables = (text_table(REGRETS, rows), text_table(["worst cells", "regret", "used"], worst))
+    tables = (text_table(REGRETS, rows), text_table(["worst cells", "regret"], worst))
     return _with_origin(sources[-1], *tables)
 
 
@@ -145,11 +136,12 @@ def cores(sources: Sequence[Source]) -> str:
         lines = _lines(source.path)
         for line in sorted(lines, key=_batch_bytes):
             size_bytes, form = _batch_bytes(line), _form(line)
-            if form and line["what"] == EVERY_CORE and size_bytes in BATCH_BYTES:
+            is_shown = line["memory"] in MEMORY and size_bytes in BATCH_BYTES
+            if form and line["what"] == EVERY_CORE and is_shown:
                 place = f"{format_bytes(size_bytes)}, {line['memory']}"
                 gains[place, f"{form}, {source.machine}"] = format_estimate(_estimate(line))
         for line in lines:
-            if line["what"] not in (EVERY_CORE, COPY):
+            if line["what"] not in (EVERY_CORE, COPY) and line["messages"] not in ("16", "256"):
                 others[_other(line), source.machine] = format_estimate(_estimate(line))
     origins = ", ".join(source.origin for source in sources[-2:])
     tables = (pivot("batch, results", gains), pivot("times as fast", others))
@@ -165,7 +157,6 @@ def _regrets(lines: Sequence[Line]) -> list[str]:
         f"{100 * sum(each <= WITHIN for each in regrets) / len(lines):.0f} %",
         format_percent(max(map(_beyond_noise, lines))),
         format_number(median(p99)) if p99 else "",
-        format_percent(median(float(line["over_alone"]) for line in lines)),
     ]
 
 
@@ -220,6 +211,7 @@ RATES = {
     "found": "5 % slower, found",
     "missed": "5 % slower, called the same",
 }
+NOT_SHOWN = "^5 processes|differ by 0.0 %"
 FRAMEWORK, EVERY_CORE, COPY = "framework price", "every core", "a plain copy"
 REGRETS = (
     "calling threads",
@@ -227,12 +219,12 @@ REGRETS = (
     "median regret",
     "within 2 %",
     "worst, beyond its noise",
-    "99th percentile of a call, times the best device's",
-    "median over one device alone",
+    "p99 of a call, times the best device's",
 )
 CROWD, WORST, WITHIN = 8, 3, 0.02
 BATCH_BYTES = {1 << at for at in (16, 18, 20, 24, 28)}
-FORMS = {"128": "128 B", "1420": "1,420 B", "16384": "16 KiB"}
+MEMORY = ("used", "fresh")
+FORMS = {"128": "128 B", "16384": "16 KiB"}
 LIMITS = (
     "projected, at most",
     "multiprocessors",
@@ -241,4 +233,4 @@ LIMITS = (
     "a block for each multiprocessor, MB/s",
     "Sealift's kernel, as many blocks, MB/s",
 )
-POOL_SIZES = (10, 100, 1_000, 10_000)
+POOL_SIZES = (10, 1_000, 10_000)

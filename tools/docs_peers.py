@@ -1,6 +1,6 @@
 """Parts of documents on other libraries and on a loop in Python, from run folders of benches."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from docs_runs import Findings, Source, caption, load, pivot, text_table
@@ -98,18 +98,13 @@ def gpu_sentence(sources: Sequence[Source]) -> str:
     )
 
 
-def speed_picture_line(folder: str) -> Callable[[Sequence[Source]], str]:
-    """The picture of speed by size and its conditions, for a page from which it lies there."""
-
-    def block(sources: Sequence[Source]) -> str:
-        found = load(sources[-1].path)
-        return (
-            f"![Payload speed by message size]({folder}speed-by-size.svg)\n\n"
-            f"*MB/s by message size: AES-128-GCM, 1,024 keys, 1,024 messages a call, one "
-            f"thread; {_short_conditions(found)}.*"
-        )
-
-    return block
+def speed_picture_line(sources: Sequence[Source]) -> str:
+    """The picture of speed by size and its conditions."""
+    return (
+        "![Payload speed by message size](docs/speed-by-size.svg)\n\n"
+        "*MB/s by message size: AES-128-GCM, 1,024 keys, 1,024 messages a call, one thread; "
+        f"[{_short_conditions(load(sources[-1].path))}]({sources[-1].link}).*"
+    )
 
 
 def _ahead(found: Findings) -> str:
@@ -134,9 +129,8 @@ def _case(found: Findings, contest: Contest) -> list[str]:
     return [
         str(best.work["work"]).replace(", AES-128", ""),
         _gb_per_s(arms[ENGINE]),
-        _gb_per_s(kernels),
-        f"{100 * share:.0f} %" if share else "",
-        f"{_gb_per_s(best)} ({library})",
+        f"{100 * share:.0f}" if share else "",
+        library,
         standing,
     ]
 
@@ -157,8 +151,8 @@ def _message(cell: Cell) -> str:
     return size if cell["kind"] == SEALED else f"{size}, {cell['kind']}"
 
 
-def _gb_per_s(row: Row | None) -> str:
-    speed = row and row.payload_mb_per_s
+def _gb_per_s(row: Row) -> str:
+    speed = row.payload_mb_per_s
     return format_number(speed.value / 1_000) if speed else ""
 
 
@@ -174,9 +168,8 @@ SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")
 CASES = (
     "work, AES-128 unless named",
     "`Engine::run`, GB/s",
-    "kernels, GB/s",
     "kernels, % of peak",
-    "best other library, GB/s",
+    "best other library",
     "`Engine::run`, times as fast",
 )
 LOOP, PYCA_LOOP = "python-loop", "pyca loop, kept AESGCM"

@@ -62,6 +62,8 @@ class Column:
     title: str = ""
 
 
+Values = Value | tuple[Value, ...]
+"""The value of an axis, or several."""
 Part = Callable[[Findings], str]
 """A part of a page, without where its figures are from."""
 Block = Callable[[Sequence[Source]], str]
@@ -76,11 +78,18 @@ def load(path: Path) -> Findings:
 
 
 def run_block(folder: str, *parts: Part) -> tuple[str, Block]:
-    """A run folder, and a block of parts with where it was measured, or that it is computed."""
+    """A run folder, and a block of parts with where it was measured, or that it is computed.
+
+    What was measured names the newest run of each other machine, too.
+    """
 
     def block(sources: Sequence[Source]) -> str:
-        found = load(sources[-1].path)
-        return "\n\n".join([*(part(found) for part in parts), caption(found, sources[-1].link)])
+        *others, newest = sources
+        found = load(newest.path)
+        is_measured = any(each.rows for each in found.results.values())
+        also = [f"Also {each.origin}." for each in others if is_measured]
+        origin = " ".join([caption(found, newest.link), *also])
+        return "\n\n".join([*(part(found) for part in parts), origin])
 
     return folder, block
 
@@ -101,7 +110,7 @@ def grid(
     down: str,
     columns: str | Sequence[Column | str],
     across: str = "",
-    **where: Value,
+    **where: Values,
 ) -> Part:
     """Some axes of an experiment down, others across.
 
@@ -110,14 +119,18 @@ def grid(
         down: The axes of which each combination is a line, apart by spaces.
         columns: Repeated for each combination of the axes across; a figure may stand for a column.
         across: These axes.
-        where: Which rows are taken.
+        where: Which rows are taken; a tuple has several values.
     """
+    values = {axis: of if isinstance(of, tuple) else (of,) for axis, of in where.items()}
+
+    def is_taken(cell: Cell) -> bool:
+        return all(cell.get(axis) in those for axis, those in values.items())
 
     def part(found: Findings) -> str:
         planned, of = found.plans[experiment], found.results[experiment]
         sound = [row for row in of.rows if not row.wrong]
-        facts = [row for row in of.facts() if fits(row.cell, where)]
-        timed = [row for row in sound if fits(row.cell, where)]
+        facts = [row for row in of.facts() if is_taken(row.cell)]
+        timed = [row for row in sound if is_taken(row.cell)]
         rows: Sequence[Row | ArmReport] = timed if planned.is_timed else facts
         shown = [
             (_title(planned, column, place), column, {**place, **column.where})
@@ -155,7 +168,8 @@ def errors_of(experiment: str, models: Iterable[str]) -> Part:
         texts = []
         for model in models:
             facts = (each.facts for each in found.results[experiment].facts())
-            off = [abs(float(each[f"{model}, Mbit/s, error in %"])) for each in facts]
+            name = f"{model}, Mbit/s, error in %"
+            off = [abs(float(each[name])) for each in facts if name in each]
             texts.append(f"{model} {sum(off) / len(off):.1f} % ({max(off):.1f} % at most)")
         return f"Mean error over these cells: {', '.join(texts)}."
 

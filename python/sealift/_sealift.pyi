@@ -1012,18 +1012,6 @@ class Cost:
     """What each message adds, in nanoseconds."""
     per_byte_ns: Final[float]
     """What each byte of text and aad adds, in nanoseconds."""
-    def break_even(
-        self, other: Cost, messages: int
-    ) -> tuple[Literal["always", "never", "from", "up to"], float | None]:
-        """From which message size on a batch is at least as fast here as at another cost.
-
-        Args:
-            other: The other device's cost.
-            messages: Messages in the batch, all of one size.
-
-        Returns:
-            ("always", None), ("never", None), ("from", bytes a message) or ("up to", bytes).
-        """
 
 @final
 class Quote:

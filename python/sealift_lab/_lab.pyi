@@ -292,7 +292,7 @@ def play_board(card: Card, asked: Mapping[str, object]) -> PlayedBoard:
     """Works a load of closed clients on cards that share a host, with the engine's own scheduler.
 
     Events are played one by one, in virtual time: handing over, copies, bus, memory, interrupts.
-    Bytes are true: on cards of 3DES messages of 64 KiB in all, drawn by their nonces, are
+    Bytes are true: on cards of 3DES messages of 16 KiB in all, drawn by their nonces, are
     encrypted by one library and compared with what another one gives, and the others pass as they
     are; on other cards each message is sealed and compared. It looks for Ctrl-C ten times a second.
 
@@ -597,7 +597,7 @@ class Arm:
 
         Args:
             asked: A mapping with all of operation ("copy", "read", "write", "fill"), function
-                ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal",
+                ("glibc", "words", "sse2", "rep-movsb", "avx512", "non-temporal",
                 "apex", "ours", "pread", "pwrite", "first-touch", "populated"), bytes of a copy,
                 threads, source and target ("heap", "pages", "huge-pages", "memfd", "shm",
                 "file", "hugetlb", "region"), state ("hot", "cold", or for a file "beyond

@@ -203,10 +203,7 @@ def test_costs_are_measured_once_kept_and_read_when_an_engine_is_made(cache: Pat
     assert {found.source for found in first.devices.values()} == {"measured"}
     assert first.file is not None
     assert (first.file.parent, first.remarks) == (cache, [])
-    library, null = (first.devices[name].cost for name in ("library", "null"))
-    assert library.break_even(null, 64) == ("never", None)
-    assert null.break_even(library, 64) == ("always", None)
-
+    library = first.devices["library"].cost
     engine = Engine(["library"])
     assert _terms(engine.costs()["library"]) == _terms(library)
     again = engine.calibrate()

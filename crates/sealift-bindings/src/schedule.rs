@@ -3,7 +3,7 @@
 use crate::errors::Outcome;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sealift::{BreakEven, CostSource, DeviceId, POLICIES, State};
+use sealift::{CostSource, DeviceId, POLICIES, State};
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
@@ -45,23 +45,6 @@ pub(crate) struct Cost {
 
 #[pymethods]
 impl Cost {
-    /// From which message size on a batch is at least as fast here as at another cost.
-    ///
-    /// Args:
-    ///     other: The other device's cost.
-    ///     messages: Messages in the batch, all of one size.
-    ///
-    /// Returns:
-    ///     ("always", None), ("never", None), ("from", bytes a message) or ("up to", bytes).
-    fn break_even(&self, other: &Self, messages: u64) -> (&'static str, Option<f64>) {
-        match self.native().break_even_bytes(&other.native(), messages) {
-            BreakEven::Never => ("never", None),
-            BreakEven::Always => ("always", None),
-            BreakEven::From(bytes) => ("from", Some(bytes)),
-            BreakEven::UpTo(bytes) => ("up to", Some(bytes)),
-        }
-    }
-
     fn __repr__(&self) -> String {
         let Self { setup_ns, per_message_ns, per_byte_ns } = self;
         format!(
@@ -79,6 +62,7 @@ impl Cost {
         }
     }
 
+    #[cfg(feature = "lab")]
     pub(crate) fn native(&self) -> sealift::Cost {
         sealift::Cost::clamped(self.setup_ns, self.per_message_ns, self.per_byte_ns)
     }

@@ -64,8 +64,6 @@ def check(
     eprint(*absent.values())
     left = [spec for spec in specs if spec not in absent]
     width = max(map(len, ("device", *left)))
-    if left and not as_json:
-        echo(_row(width, *(VECTOR_TITLES if paths else TITLES)))
     found = []
     for spec in left:
         try:
@@ -75,8 +73,11 @@ def check(
             eprint(absent[spec])
             continue
         found.append(document)
+        cells = _cells(document, has_files=bool(paths))
         if not as_json:
-            echo(_row(width, *(_vector_cells(document) if paths else _cells(document))))
+            if not found[1:]:
+                echo(_row(width, *cells))
+            echo(_row(width, *cells.values()))
         failed = [each for each in document["checks"] if not each["passed"]]
         eprint(*(f"{spec}: not so: {each['check']}: {each['text']}" for each in failed))
     if as_json:
@@ -237,28 +238,22 @@ def _result(check: str, passed: bool, text: str, begin_s: float) -> Document:
     return {"check": check, "passed": passed, "text": text, **counts, "seconds": seconds}
 
 
-def _cells(document: Document) -> tuple[str, ...]:
-    checks = document["checks"]
+def _cells(document: Document, *, has_files: bool) -> dict[str, str]:
+    """The cells of a device by their titles."""
+    checks, totals = document["checks"], document.get("totals", {})
     passed, messages, refused, seconds = (
         sum(each[name] for each in checks) for name in ("passed", "messages", "refused", "seconds")
     )
-    verdict, counts = "right" if document["is_right"] else "WRONG", f"{passed} of {len(checks)}"
-    numbers = (counts, f"{messages:,}", f"{refused:,}", f"{seconds:.1f}")
-    return (document["device"], verdict, *numbers, document["compared_with"] or "")
-
-
-def _vector_cells(document: Document) -> tuple[str, ...]:
-    checks, totals = document["checks"], document.get("totals", {})
-    passed, refused, seconds = (
-        sum(each[name] for each in checks) for name in ("passed", "refused", "seconds")
-    )
+    verdict = "right" if messages or not has_files else "none"
+    counts, taken = f"{passed} of {len(checks)}", {"seconds": f"{seconds:.1f}"}
+    first = {"device": document["device"], "verdict": verdict if document["is_right"] else "WRONG"}
+    if not has_files:
+        numbers = {"checks": counts, "messages": f"{messages:,}", "refused": f"{refused:,}"}
+        return first | numbers | taken | {"compared with": document["compared_with"] or ""}
     unplanned = sum(totals.get(name, 0) for name in WRONG.values())
-    operations = totals.get("operations", 0)
-    verdict = "WRONG" if not document["is_right"] else "right" if operations else "none"
-    numbers = (f"{number:,}" for number in (operations, refused, unplanned))
+    numbers = {"files": counts, "operations": f"{messages:,}", "refused": f"{refused:,}"}
     not_run = not_run_text(totals.get("not_run", {})) or "0"
-    files = f"{passed} of {len(checks)}"
-    return (document["device"], verdict, files, *numbers, f"{seconds:.1f}", not_run)
+    return first | numbers | {"unplanned": f"{unplanned:,}"} | taken | {"not run": not_run}
 
 
 def _row(width: int, device: str, verdict: str, *cells: str) -> str:
@@ -267,11 +262,6 @@ def _row(width: int, device: str, verdict: str, *cells: str) -> str:
     return f"{device:<{width}}  {verdict:<7}{''.join(numbers)}  {last.lstrip()}".rstrip()
 
 
-TITLES = ("device", "verdict", "checks", "messages", "refused", "seconds", "compared with")
-VECTOR_TITLES = (
-    *("device", "verdict", "files", "operations", "refused", "unplanned", "seconds"),
-    "not run",
-)
 SCHEMA = "sealift-check/1"
 OPENS, CLOSES = "it opens", "it closes"
 PATIENCE_S, GRACE_S, TICK_S = 600.0, 10.0, 0.5

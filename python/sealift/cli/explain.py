@@ -1,33 +1,18 @@
-"""`sealift explain`: which device would get a batch, and why; and what such batches take."""
+"""`sealift explain`: which device would get a batch, and why."""
 
 import json
-import os
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from statistics import median, quantiles
-from time import perf_counter
 from typing import Annotated
 
-from sealift import BatchResult, Calibrated, Engine, SealiftError, policies
+from sealift import Calibrated, Engine, policies
 from sealift.cli import lab
 from sealift.cli.devices import split_specs
 from sealift.cli.lab import Document
-from sealift.cli.output import (
-    Help,
-    columns,
-    echo,
-    eprint,
-    fail,
-    format_measure,
-    parsed,
-)
+from sealift.cli.output import Help, columns, echo, eprint, fail, format_measure, parsed
 from sealift.exit_code import ExitCode
 from sealift.quantities import parse_count
-
-Seal = Callable[[str], float]
-"""Seals a batch on a device; returns nanoseconds."""
 
 HELP = Help("sealift.cli")
 POLICIES = "\n".join(f"  {policy.name:<17}{policy.summary}" for policy in policies())
@@ -49,15 +34,14 @@ def explain(
     """Show which device would get a batch, each one's predicted time, and why this one wins.
 
     Predicted time = cost per batch + cost per message + cost per byte. Costs are measured when they
-    are first needed, in a few hundredths of a second, and cached in the user's cache folder. Then
-    such batches are run for half a second, and their measured time stands beside.
+    are first needed, in a few hundredths of a second, and cached in the user's cache folder.
     """
     projections = parsed("--device", lab.parse_cards, cards or ())
     engine = _open_engine(devices, policy)
     found = _explain(engine, messages, message_bytes, recalibrate=calibrate)
     found["cards"] = [project(found) for project in projections]
     eprint(*found["cache"]["remarks"])
-    echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found, devices)))
+    echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
 
 
 def _open_engine(devices: str | None, policy: str) -> Engine:
@@ -78,42 +62,30 @@ def _open_engine(devices: str | None, policy: str) -> Engine:
 
 
 def _explain(engine: Engine, messages: int, message_bytes: int, *, recalibrate: bool) -> Document:
-    """Calibrates, predicts, and runs such batches."""
+    """Calibrates, and predicts."""
     calibration = engine.calibrate(anew=recalibrate)
     chosen = engine.explain(messages, message_bytes)
     quotes = {quote.device: quote for quote in chosen.quotes}
-    costs = {name: each.cost for name, each in calibration.devices.items()}
-    # Those that are not asked have no quote.
-    predicted_ns = {
-        name: quotes[name].predicted_ns
-        if name in quotes
-        else cost.setup_ns + messages * (cost.per_message_ns + cost.per_byte_ns * message_bytes)
-        for name, cost in costs.items()
-    }
-    taken, not_run = _run_batches(engine, messages, message_bytes, predicted_ns)
     devices = []
     for device in engine.devices:
-        name = device.name
-        quote, batch_ns = quotes.get(name), predicted_ns[name]
-        ratio = taken[name]["median_ns"] / batch_ns if name in taken and batch_ns else None
+        quote, known = quotes.get(device.name), calibration.devices[device.name]
+        # A device that is not asked has no quote.
+        each_ns = known.cost.per_message_ns + known.cost.per_byte_ns * message_bytes
+        batch_ns = quote.predicted_ns if quote else known.cost.setup_ns + messages * each_ns
         devices.append(
             {
-                "device": name,
+                "device": device.name,
                 "role": device.role,
                 "origin": device.origin,
                 "asked": quote is not None,
                 "predicted_ns": batch_ns,
                 "predicted_messages_per_s": messages * 1e9 / batch_ns if batch_ns else 0.0,
                 "host_ns": quote.host_ns if quote else None,
-                "taken": taken.get(name),
-                "not_run": not_run.get(name),
-                "taken_over_predicted": ratio,
-                "disagrees": ratio is not None and not 1 / RATIO_MAX <= ratio <= RATIO_MAX,
-                "cost": _cost(calibration.devices[name]),
+                "cost": _cost(known),
             }
         )
     return {
-        "schema": "sealift-explanation/2",
+        "schema": "sealift-explanation/3",
         "messages": messages,
         "message_bytes": message_bytes,
         "policy": engine.policy,
@@ -141,75 +113,17 @@ def _cost(known: Calibrated) -> Document:
     }
 
 
-def _run_batches(
-    engine: Engine, messages: int, message_bytes: int, predicted_ns: Mapping[str, float]
-) -> tuple[dict[str, Document], dict[str, str]]:
-    """Runs batches on each device by turns: times by device, and why a device has none."""
-    not_run = {
-        name: f"one would take {ns / 1e9:,.1f} s"
-        for name, ns in predicted_ns.items()
-        if ns > BATCH_NS_MAX
-    }
-    size = messages * (2 * message_bytes + BYTES_BESIDE_TEXT)
-    if size > BATCH_BYTES_MAX:
-        text = f"its data need {size / 1e9:,.1f} GB, and only batches up to 1 GB are run"
-        not_run = dict.fromkeys(predicted_ns, text)
-    samples: dict[str, list[float]] = {name: [] for name in predicted_ns if name not in not_run}
-    if not samples:
-        return {}, not_run
-    seal_ns = _sealing(engine, messages, message_bytes)
-    end = perf_counter() + BATCHES_S
-    while samples and (perf_counter() < end or not all(samples.values())):
-        for name in list(samples):
-            try:
-                samples[name].append(seal_ns(name))
-            except SealiftError as error:
-                not_run[name] = str(error)
-                del samples[name]
-    # The first batch finds cold caches.
-    return {name: times_of(ns[1:] or ns) for name, ns in samples.items()}, not_run
-
-
-def times_of(ns: list[float]) -> Document:
-    """The median of samples in nanoseconds, and the quartiles of four or more."""
-    low, high = None, None
-    if len(ns) >= 4:
-        low, _, high = quantiles(ns, n=4, method="inclusive")
-    return {"batches": len(ns), "median_ns": median(ns), "low_ns": low, "high_ns": high}
-
-
-def _sealing(engine: Engine, messages: int, message_bytes: int) -> Seal:
-    """Seals messages of zeros under a random key, again and again into one place."""
-    column, stride = lab.extension().Fixed, max(message_bytes, 1)
-    nonces = column(os.urandom(12 * messages), 12)
-    texts = column(bytes(messages * stride), message_bytes, stride=stride)
-    out = column(bytearray(messages * stride), message_bytes, stride=stride)
-    tags = column(bytearray(16 * messages), 16)
-    session = engine.session(os.urandom(16))
-
-    def seal(device: str) -> float:
-        done: BatchResult = engine.seal_batch(
-            session, nonces, texts, out=out, tags=tags, device=device
-        )
-        return done.seconds * 1e9
-
-    return seal
-
-
-def _lines(found: Document, devices: str | None) -> Iterator[str]:
-    """A document for people; `devices` is the option's text, for a command that is proposed."""
+def _lines(found: Document) -> Iterator[str]:
+    """A document for people."""
     messages, size, cards = found["messages"], found["message_bytes"], found["cards"]
     yield (
         f"{messages:,} message{'s' * (messages > 1)} of {size:,} bytes, {found['policy']}: "
         f"{found['device']}, because {found['because']}\n"
     )
-    yield columns([TITLES, *map(_row, found["devices"]), *map(_card_row, cards)], right=4) + "\n"
-    renew = f"sealift explain --messages {messages} --bytes {size} --calibrate"
-    renew += "" if devices is None else f" --devices {shlex.quote(devices)}"
-    remarks = [_deviation(each, renew) for each in found["devices"] if each["disagrees"]]
-    remarks += [_card_remark(card, found) for card in cards]
-    if remarks:
-        yield "\n".join(remarks) + "\n"
+    rows = (*map(_row, found["devices"]), *map(_card_row, cards))
+    yield columns([TITLES, *rows], right=3) + "\n"
+    if cards:
+        yield "\n".join(_card_remark(card, found) for card in cards) + "\n"
     for each in found["devices"]:
         figures = (each["cost"][name] for name in ("setup_ns", "per_message_ns", "per_byte_ns"))
         cost = "{} ns, {} ns a message, {} ns a byte".format(*map(format_measure, figures))
@@ -223,25 +137,20 @@ def _lines(found: Document, devices: str | None) -> Iterator[str]:
 
 
 def _row(each: Document) -> tuple[str, ...]:
-    median, note = "", each["not_run"] or ""
-    if times := each["taken"]:
-        median, note = format_measure(times["median_ns"]), f"(of {times['batches']:,})"
-        if times["low_ns"] is not None:
-            low, high = format_measure(times["low_ns"]), format_measure(times["high_ns"])
-            note = f"[{low}..{high}] of {times['batches']:,}"
+    note = ""
     if not each["asked"]:
         role = "" if each["role"] == "real" else f", its role is {each['role']}"
         origin = "" if each["origin"] == "measured" else f"; its times are {each['origin']}"
-        note = f"{note} (not asked{role}{origin})".strip()
+        note = f"(not asked{role}{origin})"
     figures = map(format_measure, (each["predicted_ns"], each["predicted_messages_per_s"]))
     host_ns = "" if each["host_ns"] is None else format_measure(each["host_ns"])
-    return (each["device"], *figures, host_ns, median, note)
+    return (each["device"], *figures, host_ns, note)
 
 
 def _card_row(card: Document) -> tuple[str, ...]:
     names = ("predicted_ns", "predicted_messages_per_s", "host_ns")
     figures = (format_measure(card[name]) for name in names)
-    return (f"{card['device']} (projected)", *figures, "", f"(bound by the {card['bound_by']})")
+    return (f"{card['device']} (projected)", *figures, f"(bound by the {card['bound_by']})")
 
 
 def _card_remark(card: Document, found: Document) -> str:
@@ -255,19 +164,6 @@ def _card_remark(card: Document, found: Document) -> str:
     return f"{card['device']} (projected) {would} get it{under} if it were here: {times}"
 
 
-def _deviation(each: Document, renew: str) -> str:
-    """How far the measured time is from the predicted one, and what to do about it."""
-    ratio, cost = each["taken_over_predicted"], each["cost"]
-    times = f"{ratio:.2f} times as long" if ratio > 1 else f"{1 / ratio:.2f} times as fast"
-    taken, predicted = map(format_measure, (each["taken"]["median_ns"], each["predicted_ns"]))
-    advice = {
-        "cache": f"; renew them with `{renew}`",
-        "measured": "; batches of a busy machine vary: run this again",
-    }.get(cost["source"], "")
-    figures = f"{each['origin']} {taken} ns, predicted {predicted} ns ({times})"
-    return f"{each['device']}: {figures}: its costs are {_source(cost)}{advice}"
-
-
 def _source(cost: Document) -> str:
     if cost["measured_at"] is not None:
         return f"from the cache, measured {cost['measured_at']}"
@@ -276,11 +172,4 @@ def _source(cost: Document) -> str:
 
 
 DEFAULT_POLICY = "earliest-finish"
-TITLES = ("device", "predicted ns", "messages/s", "host CPU ns", "taken ns", "middle half")
-# From second to second batches differ by some percent, on busy machines by more.
-RATIO_MAX = 1.3
-# `sealift advise` measures with care.
-BATCHES_S = 0.4
-BATCH_NS_MAX, BATCH_BYTES_MAX = 5e8, 10**9
-# A nonce, a tag, and two statuses.
-BYTES_BESIDE_TEXT = 30
+TITLES = ("device", "predicted ns", "messages/s", "host CPU ns", "")

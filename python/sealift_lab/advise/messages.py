@@ -11,6 +11,7 @@ from sealift_lab.measure.crypto import OF, SIZED, Work, batch_for, crypto_cells,
 from sealift_lab.model.arm import Cell, Value, fits
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.run import Plan, PlannedExperiment
+from sealift_lab.model.units import counted
 from sealift_lab.model.workload import KeyRegime, Keys, Lengths, Mix
 from sealift_lab.run.read_folder import Run
 
@@ -46,7 +47,7 @@ def own_messages(
     names: dict[Value, str] = {**by_size.names, f"{SIZED}128": ""}
     names[work.mix] = "sealed" if share == 100 else f"{share:.3g} % sealed" if share else "opened"
     if regime.keys is Keys.SESSIONS:
-        names[work.keys] = f"{regime.sessions:,} key{'' if regime.sessions == 1 else 's'}"
+        names[work.keys] = counted(regime.sessions, "key")
     if OF in work.workload:
         names[work.workload] = f"mean of {len(lengths.counts):,} lengths"
     return replace(

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from sealift_lab.claim.claims import RELATIONS, absent_devices, experiment_claims, fastest, rate
 from sealift_lab.claim.declared import plans, published
 from sealift_lab.claim.replication import Replication, replication
-from sealift_lab.claim.words import axis_title, conditions, name_of, sentence, varied_axes
+from sealift_lab.claim.words import axis_title, conditions, sentence, value_text, varied_axes
 from sealift_lab.judge.rows import gauge
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Claim, Estimate, Ledger, Origin, Relation, Results, Row
 from sealift_lab.model.run import PlannedExperiment, Surroundings
-from sealift_lab.model.units import format_number, format_percent
+from sealift_lab.model.units import counted, format_number, format_percent
 from sealift_lab.run.read_folder import Run
 
 
@@ -134,7 +134,7 @@ def machine_text(machine: Surroundings) -> str:
     for mark in ("(R)", "(TM)", " Processor", " CPU"):
         text = text.replace(mark, "")
     at = f" at {clock:.1f} GHz" if isinstance(clock, float) else ""
-    many = f"{cores} core{'' if cores == 1 else 's'}{at}" if cores else ""
+    many = f"{counted(cores, 'core')}{at}" if isinstance(cores, int) else ""
     flags = facts.get("cpu_flags")
     is_virtual = isinstance(flags, Sequence) and "hypervisor" in flags
     return ", ".join(filter(None, (text.strip(), many, "virtual machine" if is_virtual else "")))
@@ -189,7 +189,7 @@ def _advice(work: _Work) -> str:
     """What to do, in a few words."""
     if work.winner:
         subject, planned = work.winner.subject, work.planned
-        return planned.advice.get(str(subject), name_of(subject, planned.names))
+        return planned.advice.get(str(subject), value_text(planned.compare, subject, planned))
     if work.headline is None:
         return "Nothing to compare with"
     return "No difference" if work.headline.relation is Relation.SAME else "Not settled here"
@@ -199,7 +199,9 @@ def _over_all(found: Answer, works: Sequence[_Work]) -> Answer:
     """The same of all groups of an experiment: where several arms win, it depends on the work."""
     planned, winners = works[0].planned, {work.winner.subject for work in works if work.winner}
     outcomes = [
-        f"{name_of(w.winner.subject, planned.names)} fastest" if w.winner else _advice(w).lower()
+        f"{value_text(planned.compare, w.winner.subject, planned)} fastest"
+        if w.winner
+        else _advice(w).lower()
         for w in works
     ]
     most = Counter(outcomes).most_common()

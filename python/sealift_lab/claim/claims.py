@@ -6,7 +6,7 @@ from itertools import groupby
 
 from sealift_lab.claim.declared import plans
 from sealift_lab.claim.replication import Pair, count
-from sealift_lab.claim.words import conditions, name_of, sentence, varied_axes
+from sealift_lab.claim.words import conditions, name_of, sentence, value_text, varied_axes
 from sealift_lab.judge.rows import Change, changes
 from sealift_lab.model.arm import Value
 from sealift_lab.model.results import (
@@ -20,7 +20,7 @@ from sealift_lab.model.results import (
     Verdict,
 )
 from sealift_lab.model.run import PlannedExperiment, Surroundings
-from sealift_lab.model.units import format_number, rate_unit, scale_of
+from sealift_lab.model.units import counted, format_number, rate_unit, scale_of
 from sealift_lab.run.read_folder import Run
 
 
@@ -30,7 +30,7 @@ def experiment_claims(planned: PlannedExperiment, results: Results) -> list[Clai
     Last come the arms that were measured nowhere, each once, with the reason in short.
     """
     name, sound = planned.name, [row for row in results.rows if not row.wrong]
-    measured = {name_of(row.subject, planned.names) for row in results.rows}
+    measured = {value_text(planned.compare, row.subject, planned) for row in results.rows}
     wrong, skipped = (_reasons(planned, results, field) for field in ("wrong", "skipped"))
     return [
         *(Claim(arm, Relation.WRONG, reason=why, experiment=name) for arm, why in wrong.items()),
@@ -176,14 +176,14 @@ def _wins(planned: PlannedExperiment, rows: Sequence[Row]) -> Iterator[Claim]:
         along = [*places]
         if len(owners) == 1 and len(along) > 1 and (owner := next(iter(owners))) is not None:
             span = Estimate(along[0], along[0], along[-1])
-            name = name_of(owner, planned.names)
+            name = value_text(planned.compare, owner, planned)
             yield Claim(name, Relation.WINS_FROM, "", span, unit, experiment=planned.name)
 
 
 def _counted(counts: Mapping[str, int], noun: str, more: str = "") -> str:
     """`25 comparisons: 20 faster, 5 same`; of one kind `25 comparisons: all faster`."""
     total = sum(counts.values())
-    head = f"{total:,} {noun}{'' if total == 1 else 's'}{more}"
+    head = f"{counted(total, noun)}{more}"
     if len(counts) == 1:
         return f"{head}: {'all ' if total > 1 else ''}{next(iter(counts))}"
     return f"{head}: {', '.join(f'{many:,} {name}' for name, many in counts.items())}"
@@ -194,7 +194,8 @@ def _reasons(planned: PlannedExperiment, results: Results, field: str) -> dict[s
     reasons: dict[str, str] = {}
     for report in results.reports:
         if (reason := getattr(report, field)) and not report.is_left_out:
-            reasons.setdefault(name_of(report.cell[planned.compare], planned.names), reason)
+            arm = value_text(planned.compare, report.cell[planned.compare], planned)
+            reasons.setdefault(arm, reason)
     return reasons
 
 
@@ -214,7 +215,7 @@ def _of_row(
     unit: str = "x",
     reason: str = "",
 ) -> Claim:
-    subject, beside = (name_of(each, planned.names) for each in (row.subject, other))
+    subject, beside = (value_text(planned.compare, each, planned) for each in (row.subject, other))
     of = (Ledger.MEASURED, row.work, reason, row.experiment)
     return Claim(subject, relation, beside, figure, unit, *of)
 

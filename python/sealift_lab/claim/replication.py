@@ -1,13 +1,12 @@
 """A published figure beside the same of a run: by its kind it becomes a claim."""
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
 from sealift_lab.claim.words import AGREES
-from sealift_lab.judge.verdicts import MARGIN, verdict
+from sealift_lab.judge.agreement import UNJUDGED, agreement
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.published import (
     Fact,
@@ -27,11 +26,9 @@ from sealift_lab.model.results import (
     Claim,
     Estimate,
     Ledger,
-    Origin,
     Relation,
     Results,
     Row,
-    Verdict,
 )
 
 T = TypeVar("T")
@@ -44,10 +41,10 @@ class Replication(StrEnum):
     """What is counted of published figures; only independent evidence counts as reproduced."""
 
     REPRODUCED = "reproduced"
-    NOT_INDEPENDENT = "agree, not independent"
+    NOT_INDEPENDENT = "agreed, not independent"
     CONTRADICTED = "contradicted"
-    DIFFERS = "differ"
-    OTHER_MACHINE = "values of other machines"
+    DIFFERS = "different"
+    OTHER_MACHINE = "of other machines"
     INCONCLUSIVE = "not settled"
     NO_RESULT = "no result of a model"
     UNTESTED = "not here"
@@ -65,7 +62,7 @@ def compare_published(
 
 def published_claim(published: Published, here: Estimate | str, experiment: str = "") -> Claim:
     """The claim on one published figure; `here` is the same of a run, or why there is none."""
-    relation, reason = _relation(published, here)
+    relation, reason = agreement(published, here)
     return Claim(
         published.what,
         relation,
@@ -99,24 +96,6 @@ def count(pairs: Sequence[Pair]) -> dict[tuple[str, Ledger], dict[str, int]]:
         for ledger in Ledger
     }
     return {place: outcomes for place, outcomes in every.items() if outcomes}
-
-
-def summary(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """All documents in a line for each ledger: `Measured`, `3 published figures agree, 5 differ`.
-
-    What agrees is independent evidence; arithmetic on what is printed is left out.
-    """
-    counts = Counter((claim.ledger, replication(claim)) for _, claim in pairs)
-    found = []
-    for name, ledger in (("Measured", Ledger.MEASURED), ("Modelled", Ledger.MODELLED)):
-        many = {text: sum(counts[ledger, each] for each in of) for text, of in IN_SHORT.items()}
-        first, *more = (
-            f"{number:,}{ALONE.get(text, text) if number == 1 else text}"
-            for text, number in many.items()
-        )
-        if any(many.values()):
-            found.append((name, ", ".join([first, *(each for each in more if each[:2] != "0 ")])))
-    return found
 
 
 def document_of(published: Published) -> str:
@@ -216,118 +195,9 @@ def _sum(parts: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _relation(published: Published, here: Estimate | str) -> tuple[Relation, str]:
-    if published.kind in UNJUDGED:
-        return Relation.UNTESTED, UNJUDGED[published.kind]
-    if published.kind is Kind.ARITHMETIC:
-        least, most = _span(published)
-        agrees = least <= published.value <= most
-        return Relation.REPRODUCED if agrees else Relation.DIFFERS, ""
-    if isinstance(here, str):
-        return Relation.UNTESTED, here
-    if here.low is None and here.reason:
-        return Relation.INCONCLUSIVE, here.reason
-    low = here.value if here.low is None else here.low
-    high = here.value if here.high is None else here.high
-    if published.kind in SHAPES and published.origin is Origin.MEASURED:
-        return _shape(published, here, low, high)
-    for least, most, relation, reason in _regions(published):
-        if least <= low and high <= most:
-            return relation, reason
-    return Relation.INCONCLUSIVE, "its interval reaches over a limit"
-
-
-def _shape(published: Published, here: Estimate, low: float, high: float) -> tuple[Relation, str]:
-    """By the judge's rule, as rows are: a difference under its margin is none."""
-    if here.reason or low <= 0:
-        return Relation.INCONCLUSIVE, here.reason or "its interval reaches to 0"
-    match verdict(math.log(here.value), (math.log(low), math.log(high))):
-        case Verdict.FASTER:
-            return Relation.HOLDS, ""
-        case Verdict.SLOWER:
-            return JUDGED[published.kind][1], ""
-        case Verdict.SAME:
-            return Relation.DIFFERS, NO_EFFECT
-    return Relation.INCONCLUSIVE, "its interval reaches over 1"
-
-
-Region = tuple[float, float, Relation, str]
-
-
-def _regions(published: Published) -> Iterator[Region]:
-    """From where to where which relation holds; the first that has the whole interval counts."""
-    value, kind = published.value, published.kind
-    near, far = sorted(value * (1 + side * NEAR) for side in (-1, 1))
-    if kind is Kind.RATIO:
-        yield from _ratio(value, near, far)
-        return
-    inside, below, above = JUDGED[kind]
-    if kind in SHAPES:
-        near = far = math.exp(MARGIN)
-    elif kind is Kind.COUNT:
-        near, far = _span(published)
-        below = above = Relation.DIFFERS if value else Relation.CONTRADICTED
-    elif kind is Kind.VALUE and published.unit in TIMES:
-        below, above = above, below
-    yield near, far, inside, ""
-    if kind is Kind.POINT:
-        near, far = sorted((value / ALIKE, value * ALIKE))
-        yield near, far, Relation.IN_SHAPE, ""
-    yield -math.inf, near, below, ""
-    yield far, math.inf, above, ""
-
-
-def _ratio(value: float, near: float, far: float) -> Iterator[Region]:
-    """On the other side of 1 it is contradicted; about 1 there is no such effect."""
-    yield near, far, Relation.REPRODUCED, ""
-    is_clear = near >= 1 + NEAR or far <= 1 - NEAR
-    if is_clear:
-        # Less than the margin on either side of 1 is no side.
-        yield math.exp(-MARGIN), math.exp(MARGIN), Relation.DIFFERS, NO_EFFECT
-    least, most = (min(1.0, near), math.inf) if value > 1 else (-math.inf, max(1.0, far))
-    yield -math.inf, least, Relation.CONTRADICTED, ""
-    yield most, math.inf, Relation.CONTRADICTED, ""
-    yield least, near, Relation.DIFFERS, ""
-    yield far, most, Relation.DIFFERS, ""
-    if is_clear:
-        # Last: what lies on one side of 1 as a whole was found above.
-        yield 1 - NEAR, 1 + NEAR, Relation.DIFFERS, NO_EFFECT
-
-
-def _span(published: Published) -> tuple[float, float]:
-    # Of counts and arithmetic both are there: that is checked when they are made.
-    return published.low or 0.0, published.high or 0.0
-
-
 LEAST, MOST, WHY_NONE = ", least", ", most", ", why none"
-# A tenth more or less is the same, on another machine and by a model.
-NEAR = 0.10
-# How far a point may be off whose table or curve has the document's shape there.
-ALIKE = 1.5
-NO_EFFECT = "no such effect here"
-SHAPES = (Kind.SHAPE, Kind.READING)
-# What holds for a figure near the print, below it and above it.
-JUDGED = {
-    Kind.SHAPE: (Relation.IN_SHAPE, Relation.CONTRADICTED, Relation.IN_SHAPE),
-    # No document claims what only a reading of it says.
-    Kind.READING: (Relation.HOLDS, Relation.DIFFERS, Relation.HOLDS),
-    Kind.SLOPE: (Relation.REPRODUCED, Relation.DIFFERS, Relation.DIFFERS),
-    Kind.VALUE: (Relation.SAME, Relation.SLOWER, Relation.FASTER),
-    Kind.COUNT: (Relation.REPRODUCED, Relation.DIFFERS, Relation.DIFFERS),
-    Kind.NUMBER: (Relation.REPRODUCED, Relation.CONTRADICTED, Relation.CONTRADICTED),
-    Kind.POINT: (Relation.REPRODUCED, Relation.CONTRADICTED, Relation.CONTRADICTED),
-    Kind.LIMIT: (Relation.SAME, Relation.CONTRADICTED, Relation.CONTRADICTED),
-}
-UNJUDGED = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 # Agreement of these is no evidence: projected, put in, read into a sentence, or print alone.
 NO_EVIDENCE = (Kind.LIMIT, Kind.GIVEN, Kind.BEYOND, Kind.READING, Kind.ARITHMETIC)
-IN_SHORT = {
-    " published figures agree": (Replication.REPRODUCED,),
-    " differ": (Replication.CONTRADICTED, Replication.DIFFERS),
-    " not settled": (Replication.INCONCLUSIVE,),
-    " not here": (Replication.UNTESTED,),
-}
-ALONE = {" published figures agree": " published figure agrees", " differ": " differs"}
 REPLICATIONS = {
     **dict.fromkeys(
         (Relation.REPRODUCED, Relation.IN_SHAPE, Relation.HOLDS), Replication.REPRODUCED
@@ -337,5 +207,3 @@ REPLICATIONS = {
     Relation.INCONCLUSIVE: Replication.INCONCLUSIVE,
     Relation.UNTESTED: Replication.UNTESTED,
 }
-# Units in which more is slower.
-TIMES = {"ns", "µs", "us", "ms", "s", "min", "cycles", "cycles/B", "cycles a byte", "ns/B"}

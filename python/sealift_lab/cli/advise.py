@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ from sealift_lab._lab import Card
 from sealift_lab.advise.advice import Advice
 from sealift_lab.advise.advice import advise as advise_on
 from sealift_lab.advise.advice import answer as answer_of_load
-from sealift_lab.advise.figures import figures_frame, load_document, run_document
+from sealift_lab.advise.figures import load_document, run_document
 from sealift_lab.advise.load import Demand
 from sealift_lab.advise.messages import (
     check_compares,
@@ -31,7 +31,6 @@ from sealift_lab.claim.answer import answer
 from sealift_lab.cli import hardware, output, parse
 from sealift_lab.cli.parse import count, examples
 from sealift_lab.cli.show import write_report
-from sealift_lab.experiments.document_003.messages import logged, stated
 from sealift_lab.experiments.survey import this_scope
 from sealift_lab.judge.rows import results
 from sealift_lab.measure.crypto import REGIMES, SIZES, Work, sized
@@ -43,14 +42,12 @@ from sealift_lab.model.workload import ONE_KEY, SEAL_ONLY, Lengths, Mix
 from sealift_lab.run import session
 from sealift_lab.run.read_folder import Run
 from sealift_lab.run.schedule import estimate_s
-from sealift_lab.show.export import encode, rows_frame
 
 EXAMPLES = examples("advise")
 Several = Sequence[Any] | None
 Given = Mapping[str, Any]
 """The options that were given, with their values."""
 _option = partial(parse.option, "advise")
-Workload = Literal["plain", "as-stated", "as-logged"]
 BYTES = count(1, 2**36 - 32, "number of bytes")
 MESSAGES = count(1, 2**32 - 1, "number of messages")
 
@@ -63,7 +60,6 @@ def advise(
     p99: Annotated[float | None, _option("--p99", "US", parse.latency_ns)] = None,
     cards: Annotated[list[str] | None, _option("--device", "CARD")] = None,
     core_price: Annotated[float | None, _option("--core-price", "PRICE", parse.price)] = None,
-    workload: Annotated[Workload, _option("--workload")] = "plain",
     sizes: Annotated[Several, _option("--sizes", "LIST", parse.sizes)] = None,
     keys: Annotated[Several, _option("--keys", "LIST", parse.key_regimes)] = None,
     mix: Annotated[Mix | None, _option("--mix", "MIX", Mix.parse)] = None,
@@ -75,7 +71,6 @@ def advise(
     quick: Annotated[bool, _option("--quick")] = False,
     seed: Annotated[int | None, _option("--seed", "N", parse.seed)] = None,
     run: Annotated[Path | None, _option("--run", "RUN", parse.folder)] = None,
-    as_csv: Annotated[bool, _option("--csv")] = False,
     as_json: Annotated[bool, _option("--json")] = False,
     out: Annotated[Path | None, _option("--out", "FOLDER", parse.folder)] = None,
 ) -> None:
@@ -92,8 +87,7 @@ def advise(
     """
     # `given` has them by their options.
     del size, lengths, rate, p99, cards, core_price, sizes, keys, mix, key_bits, threads, batch
-    del devices, budget, quick, seed, out, workload
-    form = output.form(as_csv=as_csv, as_json=as_json)
+    del devices, budget, quick, seed, out
     given = {
         each.opts[-1]: ctx.params[name]
         for each in ctx.command.params
@@ -101,14 +95,14 @@ def advise(
         if source.name == "COMMANDLINE"
     }
     if run is not None:
-        measuring = given.keys() - {*LOAD, "--batch", "--run", "--csv", "--json"}
+        measuring = given.keys() - {*LOAD, "--batch", "--run", "--json"}
         _refuse(given, measuring, "--run, which measures nothing")
         load = _load(given)
-        if not _show(output.open_run(run), load, form, run):
+        if not _show(output.open_run(run), load, run, as_json=as_json):
             fail(ExitCode.NOTHING_RAN, f"{run} holds no complete block of any device")
         return
     job = _own(given) if {"--size", "--from"} & given.keys() else _grid(given)
-    raise typer.Exit(_measure(job, given, form))
+    raise typer.Exit(_measure(job, given, as_json=as_json))
 
 
 @dataclass(frozen=True)
@@ -130,7 +124,7 @@ class _Job:
     usual_s: float
 
 
-def _measure(job: _Job, given: Given, form: str) -> int:
+def _measure(job: _Job, given: Given, *, as_json: bool) -> int:
     """Measures, shows the advice, and returns how that ended: 0 or an `ExitCode`."""
     out, quick = given.get("--out"), "--quick" in given
     budget_s = given.get("--budget", job.usual_s)
@@ -156,13 +150,13 @@ def _measure(job: _Job, given: Given, form: str) -> int:
         done = session.run(plan, out or Path(scratch, "run"), is_kept=out is not None)
         if out is not None:
             write_report(done.path)
-        if not _show(Run(done.path), job.load, form, out):
+        if not _show(Run(done.path), job.load, out, as_json=as_json):
             eprint("nothing was measured; allow more time, as in --budget 5m, or name fewer sizes")
             return done.code or ExitCode.NOTHING_RAN
     return done.code
 
 
-def _show(run: Run, load: _Load | None, form: str, out: Path | None) -> bool:
+def _show(run: Run, load: _Load | None, out: Path | None, *, as_json: bool) -> bool:
     """Shows a run as advice on its messages' load, or on a grid, and the page if `out` stays.
 
     False where nothing was measured.
@@ -175,17 +169,15 @@ def _show(run: Run, load: _Load | None, form: str, out: Path | None) -> bool:
         if not advice.candidates:
             return False
         eprint(*_missing_batches(advice))
-        first, frame = answer_of_load(advice), figures_frame(advice)
+        first = answer_of_load(advice)
         whole = load_document(advice, found, first)
     else:
         check_compares(run)
         if not any(each.rows for each in found.values()):
             return False
-        first, frame = answer(run, found), rows_frame(run.plan, found)
+        first = answer(run, found)
         whole = run_document(run, found, first)
-    if form == "csv":
-        output.show_bytes(encode(frame, "csv"))
-    elif form == "json":
+    if as_json:
         output.show_json(whole)
     else:
         output.show_answer(first, _links(out, is_open=is_open))
@@ -214,7 +206,7 @@ def _links(out: Path | None, *, is_open: bool) -> list[tuple[str, str]]:
 def _own(given: Given) -> _Job:
     """One's own messages, and their load."""
     fixed = "--size and --from, which are messages of your own"
-    _refuse(given, {"--sizes", "--quick", "--workload"}, fixed)
+    _refuse(given, {"--sizes", "--quick"}, fixed)
     for option in ("--threads", "--keys"):
         if len(given.get(option, "1")) > 1:
             raise ValueError(f"{option} is a list; for messages of your own give one value")
@@ -275,16 +267,10 @@ def _grid(given: Given) -> _Job:
 
 
 def _works(given: Given) -> tuple[Work, ...]:
-    workload, regimes = given.get("--workload"), given.get("--keys", REGIMES)
     if "--quick" in given:
-        _refuse(given, {*GRID, "--workload"}, "--quick")
+        _refuse(given, GRID, "--quick")
         return quick_works()
-    if workload == "as-logged":
-        _refuse(given, GRID, f"--workload {workload}")
-        return (logged(),)
-    if workload == "as-stated":
-        _refuse(given, GRID - {"--keys"}, f"--workload {workload}")
-        return tuple(map(stated, regimes))
+    regimes = given.get("--keys", REGIMES)
     sizes, mix = given.get("--sizes", SIZES), given.get("--mix", SEAL_ONLY)
     bits = given.get("--key-bits", 128)
     return tuple(sized(size, regime, mix, bits) for regime in regimes for size in sizes)

@@ -15,6 +15,7 @@ from sealift_lab.cli.parse import argument, option
 from sealift_lab.experiments.registry import all_experiments
 from sealift_lab.judge.rows import results
 from sealift_lab.model.results import Ledger, Relation
+from sealift_lab.model.units import counted
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import ends, rounded
 from sealift_lab.show.tables import Table, changes_table, published_table
@@ -37,23 +38,26 @@ def compare(
     not a proof, and a run of one process (lab run --quick) gives none. Without --quick a run has
     eight.
     """
-    form = output.form(as_csv=as_csv, as_json=as_json)
+    if as_csv and as_json:
+        raise ValueError("--csv and --json both want standard output; give one")
     run = output.open_run(folder)
     if now == "published":
         records, table, relations = _with_published(run)
     else:
         records, table, relations = _with_run(run, output.open_run(parse.folder(now)))
-    if form == "table":
-        output.show(table_text(table))
+    if as_csv:
+        output.show_csv(records)
+    elif as_json:
+        output.show_json(records)
     else:
-        (output.show_csv if form == "csv" else output.show_json)(records)
+        output.show(table_text(table))
     if fail_on is not None:
         _end(relations, len(records))
 
 
 def _end(relations: Sequence[Relation], rows: int) -> None:
     """Ends with the exit code of `--fail-on slower`, and prints how many rows it stands on."""
-    of = f"of {rows:,} {'row' if rows == 1 else 'rows'}"
+    of = f"of {counted(rows, 'row')}"
     if slower := relations.count(Relation.SLOWER):
         fail(ExitCode.SLOWER, f"{slower:,} {of} {'is' if slower == 1 else 'are'} slower")
     decided = sum(each not in (Relation.UNTESTED, Relation.INCONCLUSIVE) for each in relations)

@@ -19,6 +19,7 @@ from sealift_lab.experiments.document_004 import copies, tool
 from sealift_lab.judge.rows import results
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.write_folder import write_file
+from sealift_lab.model.experiment import Scope
 from sealift_lab.model.results import Results
 from sealift_lab.model.run import PAGE
 from sealift_lab.model.units import format_measure
@@ -88,15 +89,15 @@ def copy(
         copy_published.run(work, csv or parsed("--csv", _csv_file, "results.csv"))
         return
     time.sleep(pause_s)
-    content = tool.counting(value, is_found=init == 1)
+    content = tool.source_content(value, is_found=init == 1)
     memories = [tool.MEMORIES[number] for number in numbers]
-    groups = tool.tool_cells(memories, sizes, max(1, threads), content)
-    experiment = tool.EXPERIMENT
+    cells = [*tool.tool_cells(memories, sizes, max(1, threads), content)]
+    experiment = replace(tool.EXPERIMENT, cells=lambda _: cells)
     if region is not None:
         place = f"{region.path.resolve()}:{region.offset}:{region.length}"
         experiment = replace(experiment, legend={MEMORY: place})
     plan = make_plan(
-        [(experiment, groups)],
+        [(experiment, experiment.groups(Scope(quick=False, cores=1, devices=())))],
         command=("sealift", *sys.argv[1:]),
         budget_s=0,
         processes=1,

@@ -72,25 +72,17 @@ def _card(text: str) -> Card:
 
 def project(card: Card, found: Mapping[str, Any]) -> dict[str, Any]:
     """A card with a batch that `sealift explain` has explained, in the words of its JSON."""
-    messages, best_ns = found["messages"], found["predicted_ns"]
+    messages = found["messages"]
     prediction = card.predict(messages, found["message_bytes"])
     return {
         "device": card.name,
         "origin": "projected",
         "predicted_ns": prediction.batch_ns,
         "predicted_messages_per_s": messages * 1e9 / prediction.batch_ns,
-        "queued_messages_per_s": messages * 1e9 / prediction.interval_ns,
         "host_ns": prediction.host_ns,
         "bound_by": prediction.bound_by,
-        "would_finish_first": prediction.batch_ns < best_ns,
-        "times_as_long": prediction.batch_ns / best_ns,
-        "source": card.source,
+        "times_as_long": prediction.batch_ns / found["predicted_ns"],
         "notes": f"{card.summary}; from {' '.join(_notes(card))}",
-        "measured_here": {
-            each.name: {"value": each.value, "unit": each.unit, "source": each.source}
-            for each in card.constants
-            if each.measured
-        },
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from sealift.cli.output import CODES, ESCAPES, echo, fail
+from sealift.cli.output import CODES, ESCAPES, echo
 from sealift.exit_code import ExitCode
 from sealift_lab import _lab
 from sealift_lab.cli.parse import argument, folder, option
@@ -27,13 +27,6 @@ Json = Annotated[bool, option("shared", "--json")]
 Csv = Annotated[bool, option("shared", "--csv")]
 Record = Mapping[str, Value | bool | None]
 """A row for programs: columns with values."""
-
-
-def form(*, as_csv: bool, as_json: bool) -> str:
-    """What goes to standard output: "csv", "json" or "table"; both options end the program."""
-    if as_csv and as_json:
-        fail(ExitCode.USAGE, "--csv and --json both want standard output; give one")
-    return "csv" if as_csv else "json" if as_json else "table"
 
 
 def open_run(path: Path) -> "Run":
@@ -65,8 +58,10 @@ def show(*parts: "RenderableType") -> None:
     echo("\n".join(map(str.rstrip, text.getvalue().splitlines())))
 
 
-def show_answer(answer: "Answer", links: Sequence[tuple[str, str]] = ()) -> None:
-    """Prints the answer of a run, then where to go from there: names with paths or commands.
+def show_answer(
+    answer: "Answer", links: Sequence[tuple[str, str]] = (), *parts: "RenderableType"
+) -> None:
+    """Prints the answer of a run, more parts, and where to go from there: names with paths.
 
     Paths are never broken into lines, so that they can be copied and read by scripts.
     """
@@ -75,7 +70,7 @@ def show_answer(answer: "Answer", links: Sequence[tuple[str, str]] = ()) -> None
     from sealift_lab.show.terminal import answer_text
 
     width = Console().width if sys.stdout.isatty() else WIDTH
-    show(answer_text(answer, (), width))
+    show(answer_text(answer, width), *parts)
     if links:
         echo("\n".join(["", *(f"  {name:<8}  {place}" for name, place in links)]))
 

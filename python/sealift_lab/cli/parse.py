@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,40 +67,9 @@ def number(
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """Sizes in bytes, in the order given, each once: `16,64,4KiB`, `16:128:*2`, `16:64:+16`.
-
-    The last size of a range first:last:*factor or first:last:+step is included when it is met.
-    """
-    found: dict[int, None] = {}
-    for part in list_parts(text):
-        if not part:
-            raise ValueError("an empty part in the list of sizes; write numbers, as in 16,64,1024")
-        try:
-            found.update(dict.fromkeys(_range(part)))
-        except ValueError as error:
-            raise ValueError(f"part {part!r}: {error}") from error
-        if len(found) > SIZES_MAX:
-            raise ValueError(f"part {part!r} brings the list over {SIZES_MAX:,} sizes")
-    return tuple(found)
-
-
-def _range(part: str) -> Iterable[int]:
+    """Sizes in bytes, in the order given, each once: `16,64,4KiB`."""
     size = count(1, TEXT_LEN_MAX, "size in bytes")
-    match part.split(":"):
-        case [one]:
-            return [size(one)]
-        case [first, last, step] if step[:1] in ("*", "+"):
-            at, end, move = size(first), size(last), size(step[1:])
-        case _:
-            raise ValueError("no range; write first:last:*factor (16:1024:*2) or first:last:+step")
-    if end < at:
-        raise ValueError(f"it ends at {end:,}, below its first size {at:,}")
-    if step[0] == "+":
-        # One more than a list may hold is enough to refuse it.
-        return range(at, end + 1, move)[: SIZES_MAX + 1]
-    if move < 2:
-        raise ValueError(f"it multiplies by {move}; a factor is 2 or more")
-    return takewhile(end.__ge__, (at * move**n for n in range(TEXT_LEN_MAX.bit_length())))
+    return tuple(dict.fromkeys(map(size, list_parts(text))))
 
 
 def folder(text: str) -> Path:
@@ -160,4 +128,4 @@ latency_ns = number("time; write microseconds, as in 500, or 2ms", 1, TEN_YEARS_
 rate = number("number of messages a second; write one, as in 40000, 40k or 1.5M", 0.01, 1e12)
 price = number("price above 0; write a number, as in 500", 1e-9, 1e12)
 seed = count(0, 2**64 - 1, "seed")
-THREADS_MAX, SIZES_MAX = 1_024, 1_000
+THREADS_MAX = 1_024

@@ -12,12 +12,14 @@ import vl_convert
 
 from sealift.cli.output import echo
 from sealift.quantities import parse_number
+from sealift_lab.claim import declared
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
-from sealift_lab.experiments.document_004.tool import parse_file
+from sealift_lab.experiments import registry
+from sealift_lab.experiments.document_004 import tool
 from sealift_lab.judge.rows import results
 from sealift_lab.measure.write_folder import write_file
-from sealift_lab.model.published import table_row
+from sealift_lab.model.experiment import Line
 from sealift_lab.model.results import Origin
 from sealift_lab.show.export import rows_frame
 
@@ -54,11 +56,11 @@ def plot(
     experiments. What was computed wrong is not drawn.
     """
     chosen: dict[str, str] = dict(where or [])
-    frames = [
-        _lines(place) if place.is_file() else _rows(place, chosen.get("experiment", ""))
+    sources = [
+        _tool_rows(place) if place.is_file() else _rows(place, chosen.get("experiment", ""))
         for place in places
     ]
-    frame = pl.concat(frames, how="diagonal_relaxed")
+    frame = pl.concat((rows for rows, _ in sources), how="diagonal_relaxed")
     for name in filter(None, (x, y, z, *chosen)):
         if name not in frame.columns:
             near = parse.nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
@@ -75,15 +77,20 @@ def plot(
         ]
         right = f"add {' or '.join(hints[:4])}"
         raise ValueError(f"{many} lines, and {LINES_MOST} can be told apart; {right}")
-    picture = FORMS[out.suffix](_spec(drawn, names, x, y, z))
+    lines = [line for _, lines in sources for line in lines]
+    picture = FORMS[out.suffix](_spec(drawn, names, lines, x, y, z))
     write_file(out, picture.encode() if isinstance(picture, str) else picture)
     echo(str(out))
 
 
-def _lines(file: Path) -> pl.DataFrame:
+Source = tuple[pl.DataFrame, Sequence[Line]]
+"""Rows, and the lines that their experiments declare."""
+
+
+def _tool_rows(file: Path) -> Source:
     """The lines of a file of the published copy tool's, each with the name of the file."""
     try:
-        lines = parse_file(file.read_text(encoding="utf-8"))
+        lines = tool.parse_file(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
     rows = [
@@ -104,20 +111,28 @@ def _lines(file: Path) -> pl.DataFrame:
     ]
     if not rows:
         raise ValueError(f"{file} has no figures below its head; name one that was measured")
-    return pl.DataFrame(rows).with_columns(run=pl.lit(file.name))
+    beside = map(registry.find, tool.EXPERIMENT.lines_of)
+    return (
+        pl.DataFrame(rows).with_columns(run=pl.lit(file.name)),
+        [line for each in beside for line in each.lines(declared.NOTHING)],
+    )
 
 
-def _rows(folder: Path, experiment: str) -> pl.DataFrame:
+def _rows(folder: Path, experiment: str) -> Source:
     """What was measured, each row with the name of its run's folder."""
     run = output.open_run(folder)
     # A column of several experiments may have numbers of one and texts of another.
     named = [each for each in run.plan.experiments if each.name == experiment]
     plan = replace(run.plan, experiments=named or run.plan.experiments)
-    frame = rows_frame(plan, results(run))
+    found = results(run)
+    frame = rows_frame(plan, found)
     frame = frame.filter(origin=Origin.MEASURED.value) if "origin" in frame.columns else frame
     if frame.is_empty():
         raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
-    return frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(run.path.resolve().name))
+    return (
+        frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(run.path.resolve().name)),
+        [line for each in plan.experiments for line in declared.lines(run, each, found)],
+    )
 
 
 def _select(frame: pl.DataFrame, where: Mapping[str, str]) -> pl.DataFrame:
@@ -149,8 +164,13 @@ def _axes(frame: pl.DataFrame) -> list[str]:
     return ["run", "experiment", *names[names.index("arm") + 1 : names.index("origin")]]
 
 
-def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> str:
-    """The Vega-Lite specification: lines along numbers, points at names, each with its interval."""
+def _spec(
+    frame: pl.DataFrame, names: Sequence[str], lines: Sequence[Line], x: str, y: str, z: str
+) -> str:
+    """The Vega-Lite specification: lines along numbers, points at names, each with its interval.
+
+    Lines across are drawn where the column has their unit.
+    """
 
     def line(row: Mapping[str, object]) -> str:
         parts = ((name, row[name]) for name in names)
@@ -168,7 +188,7 @@ def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> 
     ]
     is_number = frame[x].dtype.is_numeric()
     across = alt.X("x:Q", scale=_scale(frame[x])) if is_number else alt.X("x:N", sort=None)
-    legend = alt.Legend(orient="top", columns=3)
+    legend = alt.Legend(orient="top", columns=3, labelLimit=300)
     colour = alt.Color("line:N", title=None, sort=None, legend=legend)
     base = alt.Chart(alt.InlineData(values=data)).encode(across.title(x), colour)
     figures = alt.Y("y:Q", title=y, scale=_scale(frame[y]))
@@ -176,20 +196,18 @@ def _spec(frame: pl.DataFrame, names: Sequence[str], x: str, y: str, z: str) -> 
         base.mark_rule().encode(alt.Y("low:Q", title=y), alt.Y2("high")),
         base.mark_point(filled=True).encode(figures),
         *([base.mark_line().encode(figures)] if is_number else []),
-        *([_limit(figures.title(y))] if y == THROUGHPUT else []),
     ]
+    unit, factor = UNITS.get(y, ("", 1.0))
+    if rules := {
+        f"{line.series} ({line.origin})": line.value * factor
+        for line in lines
+        if line.y == unit and not line.at
+    }:
+        values = [{"line": name, "y": value} for name, value in rules.items()]
+        across_all = alt.Chart(alt.InlineData(values=values)).encode(figures, colour)
+        layers.append(across_all.mark_rule(strokeDash=[5, 4]))
     chart = alt.layer(*layers).properties(title=f"{y} by {x}", background="white", **SIZE_PX)
     return str(chart.to_json())
-
-
-def _limit(figures: alt.Y) -> alt.Chart:
-    """The memory's limit as document 004 printed it, which the tool's script has in every plot."""
-    claim = table_row("004-X1-claims", claim_id="mem-limit")
-    data = [{"y": float(claim["value"]), "line": f"printed limit, {claim['value']} GB/s"}]
-    colour = alt.Color("line:N", title=None, sort=None)
-    rule: alt.Chart = alt.Chart(alt.InlineData(values=data)).mark_rule(strokeDash=[5, 4])
-    limit: alt.Chart = rule.encode(figures, colour)
-    return limit
 
 
 def _scale(column: pl.Series) -> alt.Scale:
@@ -207,6 +225,8 @@ FORMS: Mapping[str, Callable[[str], str | bytes]] = {
 }
 LINES_MOST, VALUES = 16, 12
 THROUGHPUT, MB_PER_GB = "throughput_gb_s", 1_000
+# By column the unit of lines across, and how many of the column's units one is.
+UNITS = {"payload_mb_per_s": ("MB/s", 1.0), THROUGHPUT: ("MB/s", 1 / MB_PER_GB)}
 SIZE_PX = {"width": 640, "height": 360}
 # Over so many times the least a scale is logarithmic.
 SPREAD = 20

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from sealift.cli.output import eprint, fail
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.answer import answer, claims
 from sealift_lab.claim.declared import left_out, published
-from sealift_lab.claim.replication import summary
 from sealift_lab.cli import output, parse
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.cli.show import write_report
@@ -33,6 +34,7 @@ from sealift_lab.run.read_folder import Run
 from sealift_lab.run.schedule import estimate_s
 from sealift_lab.show.export import rows_frame
 from sealift_lab.show.live import show_live
+from sealift_lab.show.terminal import published_text
 
 Groups = Sequence[Sequence[Cell]]
 
@@ -134,10 +136,11 @@ def _finish(measure: Measure, as_json: bool) -> NoReturn:
     else:
         where = ("Page", str(page)) if page.exists() else ("Run", str(done.path))
         links = [where, ("All rows", f"sealift lab show {shlex.quote(str(done.path))} --rows")]
+        parts: list[RenderableType] = []
         if run.plan.of_all:
             pairs, _ = published(run, found)
-            links = [*summary([*pairs, *left_out(run)]), *links]
-        output.show_answer(answer(run, found), links)
+            parts = [Text(), published_text([*pairs, *left_out(run)])]
+        output.show_answer(answer(run, found), links, *parts)
     raise typer.Exit(done.code)
 
 

@@ -3,8 +3,7 @@
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 from typing import Annotated
@@ -27,7 +26,8 @@ def watch(
     a second, or a line every ten seconds where no terminal shows it. Without a run it shows the
     machine, and the next run under runs/ that begins. It ends with the run, or by Ctrl-C.
     """
-    with suppress(KeyboardInterrupt), _sigterm_interrupts():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
         with screen_on(sys.stdout) as screen:
             path, ending = _follow(source, screen)
         reason = f": {ending.reason}" if ending.reason else ""
@@ -46,15 +46,6 @@ def _follow(path: Path | None, screen: Screen) -> tuple[Path, Ending]:
         screen.draw(progress.standing, str(found))
         sleep(EVERY_S)
     return found, ending
-
-
-@contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 EVERY_S = 1.0

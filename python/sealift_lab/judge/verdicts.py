@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
 from sealift_lab.judge.intervals import SHOWN, SURE, Ends, Estimated, blocks_needed, half, hull
 from sealift_lab.model.results import Estimate, Row, Verdict
-from sealift_lab.model.units import format_percent
+from sealift_lab.model.units import counted, format_percent
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _too_few(figure: Estimated, confidence: float) -> str:
     least = blocks_needed(confidence)
     if figure.blocks >= least:
         return f"{figure.processes} process of each; what was measured apart needs 2"
-    blocks = "1 block" if figure.blocks == 1 else f"{figure.blocks} blocks"
+    blocks = counted(figure.blocks, "block")
     return f"{blocks}; an interval at {100 * confidence:.0f} % needs {least}"
 
 

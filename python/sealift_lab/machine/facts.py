@@ -167,5 +167,6 @@ def _versions(*packages: str) -> list[str]:
 
 CPU_FLAGS = (
     "sse2", "ssse3", "sse4_1", "aes", "pclmulqdq", "avx", "avx2", "vaes", "vpclmulqdq",
-    "gfni", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "fsrm", "hypervisor",
+    "gfni", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi",
+    "avx512_fp16", "fsrm", "hypervisor",
 )  # fmt: skip

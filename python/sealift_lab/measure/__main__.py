@@ -27,7 +27,7 @@ from sealift_lab.experiments.survey import this_scope
 from sealift_lab.machine.sensors import chosen_devices, surroundings
 from sealift_lab.measure.plan import make_plan
 from sealift_lab.measure.process import GroupJob
-from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, FOR_TESTS, Parent, answering
+from sealift_lab.measure.watch_processes import FOR_TESTS, Parent, answering
 from sealift_lab.measure.write_folder import NotWrittenError, create, hold_new, write_ending
 from sealift_lab.model.arm import Skip
 from sealift_lab.model.run import REPORTS, SAMPLES, Ending, Plan, PlannedExperiment
@@ -94,20 +94,14 @@ class _Session:
             return
         of = f"process {process + 1} of {self._plan.processes}" if planned.is_timed else "computing"
         place = f"experiment {number} of {len(self._plan.experiments)}"
-        event_s = time.monotonic()
-        _say(f"{planned.name}, {of}; {place}, after {event_s - self._begin_s:.0f} s")
+        passed_s = time.monotonic() - self._begin_s
+        _say(f"{planned.name}, {of}; {place}, after {passed_s:.0f} s")
         for event in self._parent.events(planned, process, groups):
-            now_s = time.monotonic()
-            if event is not None:
-                event_s = now_s
-                self._is_wrong |= event["event"] == "wrong"
-                if event["event"] == "block":
+            match event:
+                case {"event": "wrong"}:
+                    self._is_wrong = True
+                case {"event": "block"}:
                     self._measured.add(planned.name)
-            elif not self._parent.has_hung and now_s > event_s + ENDLESS_HANG_S:
-                self._parent.give_up(
-                    f"{planned.name}: process {process} gave no sign for {now_s - event_s:.0f} s "
-                    "and was stopped; it is not started again in this run"
-                )
 
     def _groups(self, planned: PlannedExperiment) -> Iterator[GroupJob]:
         blocks: Counter[int] = Counter()

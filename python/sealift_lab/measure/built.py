@@ -1,7 +1,7 @@
 """Programs and libraries built from an experiment's own sources, and their machine code.
 
 A build has a folder in the user's cache, named by all that it depends on: processes of a run, and
-later runs, build nothing again.
+later runs, build nothing again. What older sources or compilers made of a program is deleted.
 """
 
 import hashlib
@@ -25,13 +25,20 @@ class Tool:
     """A command that builds or runs programs.
 
     Attributes:
-        package: Debian's, which has it.
+        package: The one that has it.
         version: Arguments with which it prints its version.
+        install: What installs the package.
     """
 
     command: str
     package: str
     version: tuple[str, ...] = ("--version",)
+    install: str = "Debian: apt-get install"
+
+    @property
+    def advice(self) -> str:
+        """How one gets it."""
+        return f"install it ({self.install} {self.package})"
 
     def check(self) -> str:
         """The first line that it prints of its version; raises Skip where it can't be run."""
@@ -49,6 +56,8 @@ class Build:
 def build(source: Path, tool: Tool, *arguments: str) -> Build:
     """Builds a source, unless that was done before; arguments name what comes out, `-o program`.
 
+    Sources of one name with the same arguments are one program, of which the newest is kept.
+
     Raises:
         Skip: If the tool is not here or fails, or nothing can be kept.
     """
@@ -59,11 +68,12 @@ def build_text(source: str, text: bytes, tool: Tool, *arguments: str) -> Build:
     """The same of a text; `source` is the name of its file."""
     version, command = tool.check(), (tool.command, *arguments, source)
     # Code for this processor is no code for another one that shares the folder.
-    of = (version, *command, _processor(), text.hex())
-    name = hashlib.sha256("\0".join(of).encode()).hexdigest()[:32]
-    folder = _programs() / name
+    program = _digest(*command, _processor())
+    folder = _programs() / f"{program}{_digest(version, text.hex())}"
     if not folder.is_dir():
         _make(folder, source, text, command)
+        for older in {*folder.parent.glob(f"{program}*")} - {folder}:
+            shutil.rmtree(older, ignore_errors=True)
     return Build(folder, f"{' '.join(command)} ({version})")
 
 
@@ -75,7 +85,7 @@ def machine_code(library: Path, function: str) -> str:
     try:
         listed = subprocess.run(command, capture_output=True, text=True, check=True)
     except OSError:
-        return f"unknown: objdump is not on PATH; {INSTALL.format('binutils')}"
+        return f"unknown: objdump is not on PATH; {OBJDUMP.advice}"
     except subprocess.CalledProcessError as error:
         return f"unknown: objdump failed: {_first_line(error.stderr)}"
     return multiplications(listed.stdout)
@@ -87,7 +97,7 @@ def multiplications(listing: str) -> str:
     Where numbers are floats, integers only count loops and places.
     """
     found = [(match[1], match[2]) for match in MULTIPLICATION.finditer(listing)]
-    floats = [each for each in found if re.search(r"[sp][sd]$", each[0])]
+    floats = [each for each in found if re.search(r"[sp][sdh]$", each[0])]
     of: dict[str, dict[str, None]] = {}
     for name, operands in floats or found:
         of.setdefault(_kind(name, operands), {})[name] = None
@@ -98,7 +108,7 @@ def multiplications(listing: str) -> str:
 
 
 def _kind(name: str, operands: str) -> str:
-    if not re.search(r"p[sd]$|^v?pmul", name):
+    if not re.search(r"p[sdh]$|^v?pmul", name):
         return "scalar"
     for register, kind in (("%zmm", "AVX-512"), ("%ymm", "AVX2")):
         if register in operands:
@@ -106,17 +116,21 @@ def _kind(name: str, operands: str) -> str:
     return "AVX, 128 bits" if name.startswith("v") else "SSE2"
 
 
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
 @cache
 def _version(tool: Tool) -> str:
-    command, advice = (tool.command, *tool.version), INSTALL.format(tool.package)
+    command = (tool.command, *tool.version)
     try:
         shown = subprocess.run(command, capture_output=True, text=True)
     except OSError as error:
-        raise Skip(f"{tool.command} is not on PATH; {advice}") from error
+        raise Skip(f"{tool.command} is not on PATH; {tool.advice}") from error
     if shown.returncode:
         # The last line of Python's is the one that says what is wrong.
         why = _first_line("\n".join(reversed(shown.stderr.splitlines())))
-        raise Skip(f"{' '.join(command)} failed: {why}; {advice}")
+        raise Skip(f"{' '.join(command)} failed: {why}; {tool.advice}")
     return _first_line(shown.stdout or shown.stderr)
 
 
@@ -161,6 +175,6 @@ def _first_line(text: str) -> str:
     return next((line for line in text.splitlines() if line.strip()), "without a message")
 
 
-INSTALL = "install it (Debian: apt-get install {})"
+OBJDUMP = Tool("objdump", "binutils")
 MULTIPLICATION = re.compile(r"\t(i?mul\w*|v?p?mul\w+|v?fn?m(?:add|sub)\w+)\s+(\S.*)")
 KINDS = ("AVX-512", "AVX2", "AVX, 128 bits", "SSE2", "scalar")

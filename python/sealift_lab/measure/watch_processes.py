@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -98,9 +99,13 @@ class Parent:
     ) -> Generator[Mapping[str, Any] | None, None, None]:
         """Has a process measure; gives its events, and None twice a second without any.
 
-        What its end says of the run is handled here, and what it left half-written is cut off.
+        What its end says of the run is handled here, and what it left half-written is cut off. One
+        that is silent for long when its time is up, or without a time for very long, is stopped.
         """
-        times_s, pid = (until_s, latest_s), os.getpid()
+        due_s, silence_s = latest_s, HANG_S
+        if math.isinf(latest_s):
+            due_s, silence_s = 0.0 if math.isinf(until_s) else until_s, ENDLESS_HANG_S
+        event_s, times_s, pid = time.monotonic(), (until_s, latest_s), os.getpid()
         job = Job(self._folder, planned.name, process, groups, *times_s, pid, self._lock)
         self.has_hung = False
         self._child = child = Child(job, self._say)
@@ -109,7 +114,18 @@ class Parent:
             if self.is_ending:
                 child.stop()
             for event in child.events():
-                self._handle_event(planned, event or {})
+                now_s = time.monotonic()
+                if event is not None:
+                    event_s = now_s
+                    self._handle_event(planned, event)
+                elif not self.has_hung and now_s > max(due_s, event_s) + silence_s:
+                    self.has_hung = True
+                    self.fail(
+                        f"{planned.name}: process {process} gave no sign for "
+                        f"{now_s - event_s:.0f} s and was stopped; it is not started again in "
+                        "this run"
+                    )
+                    child.stop()
                 yield event
         finally:
             self._child = None
@@ -122,13 +138,6 @@ class Parent:
             )
         if child.failed or self.is_ending:
             mend(self._folder)
-
-    def give_up(self, why: str) -> None:
-        """Stops the process that measures, which has hung."""
-        self.has_hung = True
-        self.fail(why)
-        if self._child:
-            self._child.stop()
 
     def request_end(self) -> None:
         """Ends the process that measures; no other is to be started."""
@@ -318,7 +327,7 @@ def _read(pipe: BinaryIO, take: Callable[[str], None]) -> None:
 
 FOR_TESTS = "only devices that are for tests could be measured, so there is no answer: {}"
 TICK_S = 0.5
-# Of a process that measures without an end: one slow sample may take minutes.
-ENDLESS_HANG_S = 600.0
+# For one slow sample; without an end it may take minutes.
+HANG_S, ENDLESS_HANG_S = 10.0, 600.0
 LAST_EVENTS = ("ending", "failed", "not written")
 GRACE_S, PIPE_GRACE_S = 10.0, 1.0

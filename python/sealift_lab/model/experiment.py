@@ -96,8 +96,30 @@ class Line:
     at: Cell = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExperimentBase:
+    """What an experiment and its plan have in common; `Experiment` says what each field is."""
+
+    id: str = ""
+    question: str = ""
+    charts: Sequence[Chart] = ()
+    preferred: Cell = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin = Origin.MEASURED
+    is_sampled: bool = True
+    weight: float = 1.0
+    estimated_s: float | None = None
+    legend: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its arms are sampled, in blocks; else they are computed or measured once."""
+        return self.origin is Origin.MEASURED and self.is_sampled
+
+
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(ExperimentBase):
     """What is varied, how a cell becomes an arm, what is compared, published and shown.
 
     Attributes:
@@ -133,26 +155,15 @@ class Experiment:
     axes: tuple[Axis, ...]
     compare: str
     arm: Callable[[Cell, Context], Arm]
-    id: str = ""
-    question: str = ""
     cells: Callable[[Scope], Iterable[Cell]] | None = None
     operation: str = "message"
     published: Callable[[Results], Sequence[Published]] = lambda _: ()
-    charts: tuple[Chart, ...] = ()
     lines: Callable[[Results], Sequence[Line]] = lambda _: ()
     lines_of: tuple[str, ...] = ()
-    preferred: Cell = field(default_factory=dict)
     names: Mapping[Value, str] = field(default_factory=dict)
     advice: Mapping[Value, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    origin: Origin = Origin.MEASURED
-    is_sampled: bool = True
-    weight: float = 1.0
-    estimated_s: float | None = None
     check_available: Callable[[Cell, Context], object] | None = None
     on_finish: Callable[[Results], str] = lambda _: ""
-    legend: Mapping[str, str] = field(default_factory=dict)
-    notes: str = ""
     file: Path | None = None
 
     def __post_init__(self) -> None:
@@ -181,11 +192,6 @@ class Experiment:
                 raise ValueError(f"{of} names {unknown[0]!r}, no axis; axes are {', '.join(names)}")
             if self.is_timed and chart.y not in FIGURES:
                 raise ValueError(f"{of} has y={chart.y!r}; right would be {', '.join(FIGURES)}")
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether its arms are sampled; else they are computed or measured once."""
-        return self.origin is Origin.MEASURED and self.is_sampled
 
     def groups(self, scope: Scope) -> tuple[tuple[Cell, ...], ...]:
         """The cells that are compared with each other, group by group, the reference first."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Estimate, Ledger, Origin
@@ -154,6 +154,29 @@ class Published:
         if self.kind is Kind.ARITHMETIC:
             return Ledger.ARITHMETIC
         return Ledger.MEASURED if self.origin is Origin.MEASURED else Ledger.MODELLED
+
+
+def printed_claim(
+    figure: str,
+    what: str,
+    claim_id: str,
+    kind: Kind,
+    here: Figure,
+    note: str = "",
+    *,
+    value: float | None = None,
+    unit: str = "x",
+    **more: Any,
+) -> Published:
+    """A claim of the text of a figure's document, quoted in the note.
+
+    Arguments are attributes of `Published`. Its value is the number that the claim prints, or 1,
+    unless `value` is given.
+    """
+    row = table_row(f"{figure[:3]}-X1-claims", claim_id=claim_id)
+    number = float(row.get("value") or 1) if value is None else value
+    quoted = "; ".join(filter(None, (note, f"printed: {row['as_printed']}")))
+    return Published(figure, what, number, unit, row["source"], kind, here, quoted, **more)
 
 
 DOCUMENTS: Mapping[str, str] = {

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sealift_lab.model.arm import Cell, Value
-from sealift_lab.model.experiment import Axis, Chart
-from sealift_lab.model.results import Origin
+from sealift_lab.model.experiment import Axis, ExperimentBase
 
 
 @dataclass(frozen=True)
-class PlannedExperiment:
+class PlannedExperiment(ExperimentBase):
     """What is to be measured of an experiment; fields not named here are those of `Experiment`.
 
     Attributes:
@@ -28,30 +27,14 @@ class PlannedExperiment:
     compare: str
     groups: Sequence[Sequence[Cell]]
     blocks: int
-    id: str = ""
     title: str = ""
-    question: str = ""
     operation: str = "operation"
     axes: Sequence[Axis] = ()
-    charts: Sequence[Chart] = ()
-    preferred: Cell = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    notes: str = ""
-    origin: Origin = Origin.MEASURED
-    is_sampled: bool = True
-    weight: float = 1.0
-    estimated_s: float | None = None
-    legend: Mapping[str, str] = field(default_factory=dict)
     file: str | None = None
     file_sha256: str | None = None
     left_out: Sequence[Sequence[Cell]] = ()
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether it is sampled in blocks; else it is computed or measured once."""
-        return self.origin is Origin.MEASURED and self.is_sampled
 
 
 @dataclass(frozen=True)

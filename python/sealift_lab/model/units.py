@@ -12,13 +12,13 @@ def format_number(value: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:#.3g}".rstrip(".")
 
 
-def format_measure(value: float, *, grouped: bool = True) -> str:
-    """Four significant digits, for tables and, without grouping, for CSV: `0.0004123`, `1,235,000`.
+def format_measure(value: float) -> str:
+    """Four significant digits, for tables: `0.0004123`, `1,235,000`.
 
     A ValueError for NaN, what is infinite or below 0: no measurement gives that.
     """
     rounded = Decimal(f"{Decimal(_checked(value)):.3e}")
-    return f"{rounded:{',' if grouped else ''}f}" if rounded else "0"
+    return f"{rounded:,f}" if rounded else "0"
 
 
 def format_range(estimate: Estimate) -> str:
@@ -66,11 +66,21 @@ def format_duration(seconds: float) -> str:
 
 
 def rate_unit(operation: str) -> str:
-    """How operations a second are written: `messages/s`; long names as `operations/s`."""
-    if " " in operation:
-        return "operations/s"
-    is_ies = operation.endswith("y") and operation[-2:-1] not in {*"aeiou"}
-    return f"{operation[:-1]}ies/s" if is_ies else f"{operation}s/s"
+    """How operations a second are written: `messages/s`, `MiB/s`; long names as `operations/s`."""
+    return "operations/s" if " " in operation else f"{_plural(operation)}/s"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 row`, `1,024 keys`, `3 processes`."""
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("iB"):
+        return noun
+    if noun.endswith("y") and noun[-2:-1] not in {*"aeiou"}:
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
 
 
 def _step(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, str]:

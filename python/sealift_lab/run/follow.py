@@ -1,5 +1,6 @@
 """Follows a run that another process writes, by the whole lines that its files get."""
 
+import fcntl
 import math
 import time
 from collections.abc import Iterator
@@ -7,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sealift_lab.model.run import NOTES, REPORTS, SAMPLES, SENSORS, Ending, Plan, PlannedExperiment
+from sealift_lab.measure.write_folder import resume_command
+from sealift_lab.model.run import LOCK, REPORTS, SAMPLES, Ending, Plan, PlannedExperiment
 from sealift_lab.run.progress import Progress
 from sealift_lab.run.read_folder import DECODERS, Run, newest
 from sealift_lab.run.schedule import State
@@ -88,15 +90,17 @@ def running() -> Path | None:
 
 
 def ending_of(path: Path) -> Ending | None:
-    """How a run ended, or that it stopped writing; None while it goes on."""
-    if ending := Run(path).ending:
-        return ending
-    # The sensors alone add a line a second.
-    times = [file.stat().st_mtime for name in GROWING if (file := path / name).exists()]
-    silent_s = time.time() - max(times, default=path.stat().st_mtime)
-    if silent_s < SILENCE_S:
+    """How a run ended, or that it stopped without one; None while a process of it lives."""
+    try:
+        # Its processes hold the lock alone, however long they write nothing.
+        with (path / LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return None
-    return Ending("stopped", f"nothing was written for {silent_s:.0f} s: it was killed, or sleeps")
+    except FileNotFoundError:
+        pass
+    gone = f"its process is gone; `{resume_command(path)}` measures the rest"
+    return Run(path).ending or Ending("stopped", gone)
 
 
 def _has(planned: PlannedExperiment, group: int, arm: int) -> bool:
@@ -111,5 +115,3 @@ def _left_s(plan: Plan) -> float:
 
 
 NOTHING = State({}, {}, frozenset(), is_wrong=False)
-GROWING = (SAMPLES, REPORTS, SENSORS, NOTES)
-SILENCE_S = 30.0

@@ -35,6 +35,7 @@ class Standing:
         ns_per_operation: Of the arms of that group, by their places: medians of this process.
         payload_bytes: Of an operation of each.
         clock_ghz: Of a core, right after it measured; None where that is not known.
+        silent_s: For how many seconds nothing was finished or begun.
     """
 
     experiment: PlannedExperiment
@@ -45,11 +46,19 @@ class Standing:
     ns_per_operation: Mapping[int, float] = field(default_factory=dict)
     payload_bytes: Mapping[int, float] = field(default_factory=dict)
     clock_ghz: float | None = None
+    silent_s: float = 0.0
 
     def __str__(self) -> str:
         """As a line: `by-size: 43 %, cpu at size_bytes=128: 400 ns/message, about 40 s left`."""
         head = f"{self.experiment.name}: {100 * self.share:.0f} %"
-        return ", ".join(filter(None, (head, self.doing, self.left)))
+        return ", ".join(filter(None, (head, self.doing, self.silence, self.left)))
+
+    @property
+    def silence(self) -> str:
+        """`no result for 40 s`; "" where the last news are fresh."""
+        if self.silent_s < SILENCE_S:
+            return ""
+        return f"no result for {format_duration(self.silent_s)}"
 
     @property
     def left(self) -> str:
@@ -74,6 +83,7 @@ class Progress:
         self._payload_bytes: Mapping[int, float] = {}
         self._clock_ghz: float | None = None
         self._clock_s, self._end_s, self._shown_s = clock_s, -math.inf, -math.inf
+        self._news_s = clock_s()
         self._bars = bars
         self._task = bars.add_task("", state="", visible=False) if bars else None
 
@@ -86,11 +96,13 @@ class Progress:
     def begin(self, experiment: str) -> None:
         """A process begins."""
         self._current, self._doing, self._cell_done = experiment, "preparing", 0.0
+        self._news_s = self._clock_s()
         self._ns.clear()
 
     def prepare(self, cell: Cell) -> None:
         """An arm is being prepared, or computed."""
         name, planned = self._current, self._planned[self._current]
+        self._news_s = self._clock_s()
         if not planned.is_timed:
             # The one before it is done.
             self._done[name] = min(self._done[name] + self._cell_done, self._total[name])
@@ -106,7 +118,7 @@ class Progress:
         clock_ghz: float | None = None,
     ) -> None:
         """A block of a group is complete; times, and payload, by the place of the arm."""
-        name, self._group = self._current, group
+        name, self._group, self._news_s = self._current, group, self._clock_s()
         self._payload_bytes, self._clock_ghz = payload_bytes or {}, clock_ghz
         self._done[name] = min(self._done[name] + 1, self._total[name])
         for arm, ns in ns_per_operation.items():
@@ -146,6 +158,7 @@ class Progress:
             times,
             self._payload_bytes,
             self._clock_ghz,
+            self._clock_s() - self._news_s,
         )
 
     def say(self, text: str) -> None:
@@ -171,7 +184,12 @@ class Progress:
     def _named(self, cell: Cell) -> str:
         """An arm by the compared value, and the values of the other axes that vary."""
         planned = self._planned[self._current]
-        others = ", ".join(f"{name}={cell[name]}" for name in _varying(planned))
+        every = [each for group in planned.groups for each in group]
+        others = ", ".join(
+            f"{name}={value}"
+            for name, value in cell.items()
+            if name != planned.compare and any(each[name] != value for each in every)
+        )
         compared = cell[planned.compare]
         return f"{compared} at {others}" if others else str(compared)
 
@@ -198,17 +216,11 @@ def show_progress(plan: Plan) -> Iterator[Progress]:
     )
     console = Console(stderr=True)
     with Bars(*columns, console=console, refresh_per_second=2, transient=True) as bars:
+        # Nothing would show it again after SIGKILL.
+        console.show_cursor()
         yield Progress(plan, bars)
 
 
-def _varying(planned: PlannedExperiment) -> list[str]:
-    cells = [cell for group in planned.groups for cell in group]
-    return [
-        name
-        for name in cells[0]
-        if name != planned.compare and len({cell[name] for cell in cells}) > 1
-    ]
-
-
+SILENCE_S = 15.0
 # Shown about twice a second, so that a line comes at least every ten.
 LINE_EVERY_S = 9.5

@@ -18,7 +18,7 @@ from sealift_lab.machine.sensors import surroundings
 from sealift_lab.measure import write_folder
 from sealift_lab.measure.plan import changed_files, planned_again
 from sealift_lab.measure.process import GroupJob
-from sealift_lab.measure.watch_processes import ENDLESS_HANG_S, FOR_TESTS, Parent
+from sealift_lab.measure.watch_processes import FOR_TESTS, Parent
 from sealift_lab.measure.write_folder import FolderError, NotWrittenError
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
@@ -70,12 +70,11 @@ def resume(
 ) -> Done:
     """Measures what is missing in a run folder, without a budget for as long as that takes.
 
-    A FolderError if it is no run folder, is damaged, another run writes into it, or a program that
-    is gone measured it.
+    A FolderError if it is no run folder, is damaged, or another run writes into it.
     """
     begin_s = time.monotonic()
     # What is refused stays as it is.
-    read_state(_of_lab(Run(path), path))
+    read_state(Run(path))
     with write_folder.hold(path) as lock:
         write_folder.mend(path)
         notes = _changes(Run(path))
@@ -95,10 +94,10 @@ def replay(
         raise FolderError(
             f"{source} is neither the folder of a run nor its {PLAN}; {name_instead(source)}"
         )
-    old = _of_lab(Run(source.parent if is_plan else source), source)
-    files = changed_files(old.plan)
+    plan = Run(source.parent if is_plan else source).plan
+    files = changed_files(plan)
     notes = [f"{file} was changed since the run that is replayed" for file in files]
-    return run(planned_again(old.plan, command), out, notes=notes, after_task=after_task)
+    return run(planned_again(plan, command), out, notes=notes, after_task=after_task)
 
 
 def default_path(now: datetime) -> Path:
@@ -109,15 +108,6 @@ def default_path(now: datetime) -> Path:
         number += 1
         path = first.with_name(f"{first.name}-{number}")
     return path
-
-
-def _of_lab(run: Run, path: Path) -> Run:
-    if run.plan.command and run.plan.command[0].endswith("sealift-gpu"):
-        raise FolderError(
-            f"{path} was measured by sealift-gpu, a program that is gone; show it, or measure anew "
-            "with `python -m sealift_lab.measure`"
-        )
-    return run
 
 
 def _changes(before: Run) -> list[str]:
@@ -260,11 +250,10 @@ class _Session:
         return self._schedule.next(self._state, self._narrow, left_s)
 
     def _take(self, step: Step) -> None:
-        planned, event_s, latest_s = step.experiment, time.monotonic(), math.inf
+        planned, now_s, latest_s = step.experiment, time.monotonic(), math.inf
         if self._budget_s:
-            latest_s = min(event_s + step.most_s, self._end_s - self._closing_s)
-        until_s = min(event_s + step.seconds, latest_s)
-        due_s, silence_s = (latest_s, HANG_S) if self._budget_s else (until_s, ENDLESS_HANG_S)
+            latest_s = min(now_s + step.most_s, self._end_s - self._closing_s)
+        until_s = min(now_s + step.seconds, latest_s)
         process = self._state.processes.get(planned.name, 0)
         groups = [
             GroupJob(each.group, list(each.places), each.blocks, blocks, each.reference)
@@ -276,16 +265,8 @@ class _Session:
         found = self._parent.events(planned, process, groups, until_s=until_s, latest_s=latest_s)
         with closing(found) as events:
             for event in events:
-                now_s = time.monotonic()
                 if event is not None:
-                    event_s = now_s
                     self._handle(event)
-                elif not self._parent.has_hung and now_s > max(due_s, event_s) + silence_s:
-                    self._parent.give_up(
-                        f"{planned.name}: process {process} gave no sign for "
-                        f"{now_s - event_s:.0f} s, though its time was up, and was stopped; it is "
-                        "not started again in this run"
-                    )
                 self._progress.show()
         self._pace.prepared()
         self._take_stock(step)
@@ -359,5 +340,3 @@ SHOW_EVERY_S = 10.0
 SHOW_SHARE = 0.05
 # Of the budget, for summing up and printing, beside what pages are known to take.
 CLOSING_SHARE, CLOSING_S_MAX = 0.1, 3.0
-# For one slow sample; other experiments have the rest of the time.
-HANG_S = 10.0

@@ -358,7 +358,10 @@ MARKS: Mapping[str, Callable[[float], str]] = {
     "ratio": "{:g}×".format,
     "time": lambda ns: re.sub(r"\.0+ ", " ", format_ns(ns)),
 }
-COLOURS = ["#0b6bb5", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d"]
+COLOURS = [
+    *("#0b6bb5", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d"),
+    "#6b8e23",
+]
 GREY = "#8d99a3"
 FONT = "system-ui, DejaVu Sans, sans-serif"
 INK = {"labelColor": "currentColor", "titleColor": "currentColor", "labelFontSize": 12}

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from sealift.cli.output import ESCAPES
 from sealift_lab._lab import effective_clock_ghz
-from sealift_lab.claim.words import conditions, name_of, varied_axes
+from sealift_lab.claim.words import conditions, value_text, varied_axes
 from sealift_lab.machine.facts import UnknownError
 from sealift_lab.machine.sensors import CoreLoads, Cores, Sensors
 from sealift_lab.model.run import Fact, Plan
@@ -63,6 +63,8 @@ def screen_on(stream: TextIO) -> Iterator["Screen"]:
         yield Screen(console)
         return
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        # Nothing would show it again after SIGKILL.
+        console.show_cursor()
         yield Screen(console, live)
 
 
@@ -185,7 +187,7 @@ def _fitting(text: str, width: int) -> str:
 
 
 def _run(standing: Standing, width: int, title: str) -> Lines:
-    planned, doing = standing.experiment, [(standing.doing, "dim")]
+    planned = standing.experiment
     tail = f"{100 * standing.share:3.0f} %  {standing.left}"
     head = [
         *([(title, "dim")] if title else []),
@@ -193,11 +195,13 @@ def _run(standing: Standing, width: int, title: str) -> Lines:
         (f"{_bar(standing.share, width - len(tail) - 2)}  {tail}", ""),
         ("", ""),
     ]
+    silence = [(standing.silence, "dim")] if standing.silence else []
     if not standing.ns_per_operation:
-        return [*head, *doing]
+        return [*head, (standing.doing, "dim"), *silence]
     axes = [axis for axis in varied_axes(planned) if axis != planned.compare]
     work = conditions(planned.groups[standing.group][0], planned, axes)
-    return [*head, *([(work, "")] if work else []), *((each, "") for each in _rates(standing))]
+    rates = [(each, "") for each in _rates(standing)]
+    return [*head, *([(work, "")] if work else []), *rates, *silence]
 
 
 def _rates(standing: Standing) -> Iterator[str]:
@@ -210,7 +214,7 @@ def _rates(standing: Standing) -> Iterator[str]:
         step, prefix = scale_of(rate)
         rows.append(
             (
-                name_of(cells[arm][planned.compare], planned.names)[:NAME_MOST],
+                value_text(planned.compare, cells[arm][planned.compare], planned)[:NAME_MOST],
                 f"{format_measure(payload)} MB/s" if payload else "",
                 f"{format_measure(rate / step)} {prefix}{rate_unit(planned.operation)}",
                 format_ns(1e9 / rate),

@@ -17,7 +17,7 @@ from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.published import DOCUMENTS
 from sealift_lab.model.results import Origin, Relation, Results
 from sealift_lab.model.run import Fact, PlannedExperiment
-from sealift_lab.model.units import format_number, format_percent
+from sealift_lab.model.units import counted, format_number, format_percent
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.charts import draw
 from sealift_lab.show.tables import counts_table, experiment_table, published_table
@@ -41,6 +41,7 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["counted"] = counted
     return environment.get_template(TEMPLATE).render(
         answer=first,
         top=max((bar.rate.high or bar.rate.value for bar in first.bars if bar.rate), default=1),
@@ -125,8 +126,7 @@ def _method(run: Run, results: Mapping[str, Results]) -> str:
 
 def _span(noun: str, numbers: set[int]) -> str:
     low, high = min(numbers), max(numbers)
-    plural = "" if high == 1 else "es" if noun.endswith("s") else "s"
-    return f"{low:,}{'' if low == high else f' to {high:,}'} {noun}{plural}"
+    return f"{'' if low == high else f'{low:,} to '}{counted(high, noun)}"
 
 
 def _fact_text(fact: Fact) -> str:

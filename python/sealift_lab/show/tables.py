@@ -10,6 +10,7 @@ from sealift_lab.claim.replication import (
     WHY_NONE,
     Pair,
     Replication,
+    count,
     fact,
     replication,
 )
@@ -128,6 +129,30 @@ def counts_table(counts: Mapping[tuple[str, Ledger], Mapping[str, int]]) -> Tabl
     return Table(("document", "figures", *shown), rows, range(1, 2 + len(shown)))
 
 
+def summary_table(pairs: Sequence[Pair]) -> Table:
+    """The same in few columns, without arithmetic on what is printed."""
+    rows = [
+        [
+            f"{document}, {IN_SHORT[ledger]}",
+            *(f"{sum(found.get(each, 0) for each in of) or ''}" for of in SUMMARY.values()),
+        ]
+        for (document, ledger), found in count(pairs).items()
+        if ledger is not Ledger.ARITHMETIC
+    ]
+    return Table(("document", *SUMMARY), rows, range(1, 1 + len(SUMMARY)))
+
+
+def different_figures(pairs: Sequence[Pair]) -> list[str]:
+    """The published figures with something different or contradicted, arithmetic left out."""
+    return sorted(
+        {
+            published.figure
+            for published, claim in pairs
+            if claim.ledger is not Ledger.ARITHMETIC and replication(claim) in DIFFERENT
+        }
+    )
+
+
 def changes_table(pairs: Sequence[tuple[Change, Claim]]) -> Table:
     """Cells of two runs: what varies, both times, times as fast, verdict."""
     rows = [
@@ -192,6 +217,16 @@ def _print_text(published: Published) -> str:
     return "above 1" if value == 1 else f"{format_printed(value)}, so above 1"
 
 
+DIFFERENT = (Replication.DIFFERS, Replication.CONTRADICTED)
+SUMMARY: Mapping[str, Sequence[Replication]] = {
+    "agreed": (Replication.REPRODUCED,),
+    "agreed, not\nindependent": (Replication.NOT_INDEPENDENT,),
+    "different": (Replication.DIFFERS,),
+    "contra-\ndicted": (Replication.CONTRADICTED,),
+    "not\nsettled": (Replication.INCONCLUSIVE,),
+    "not\njudged": (Replication.OTHER_MACHINE, Replication.NO_RESULT),
+    "not\nhere": (Replication.UNTESTED,),
+}
 IN_SHORT = {
     Ledger.MEASURED: "measured",
     Ledger.MODELLED: "modelled",

@@ -8,18 +8,18 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sealift_lab.claim.answer import Answer, Bar
-from sealift_lab.show.tables import Table
+from sealift_lab.claim.replication import Pair
+from sealift_lab.show.tables import Table, different_figures, summary_table
 
 
-def answer_text(answer: Answer, links: Sequence[tuple[str, str]] = (), width: int = 80) -> Group:
+def answer_text(answer: Answer, width: int = 80) -> Group:
     """The answer in at most 15 lines and 80 words; the page has all.
 
-    Remarks are left out from the last one on, and bars, until it fits. Links say where to go from
-    there: a name with a path or a command.
+    Remarks are left out from the last one on, and bars, until it fits.
     """
     console = Console(width=width, color_system=None)
     for bars, remarks in FEWER:
-        group = Group(*_parts(answer, links, width, bars, remarks))
+        group = Group(*_parts(answer, width, bars, remarks))
         with console.capture() as capture:
             console.print(group)
         text = capture.get()
@@ -44,9 +44,18 @@ def findings_text(findings: Mapping[str, str]) -> Group:
     return Group(*(Text.assemble((name, "bold"), f": {text}") for name, text in findings.items()))
 
 
-def _parts(
-    answer: Answer, links: Sequence[tuple[str, str]], width: int, bars: int, remarks: int
-) -> Iterator[RenderableType]:
+def published_text(pairs: Sequence[Pair]) -> Padding:
+    """Published figures by document, and which of them don't agree."""
+    others = ", ".join(different_figures(pairs)) or "none"
+    note = f"{JUDGED} Different or contradicted: {others}; the page has a note on each."
+    return _indented(
+        Text("What the documents print, beside what was found here:"),
+        table_text(summary_table(pairs)),
+        Text(note, "dim"),
+    )
+
+
+def _parts(answer: Answer, width: int, bars: int, remarks: int) -> Iterator[RenderableType]:
     yield Text(answer.question)
     yield Text()
     one = ": ".join(filter(None, (answer.advice, answer.lead)))
@@ -59,14 +68,6 @@ def _parts(
     yield Text()
     texts = [f"{each.text[:1].upper()}{each.text[1:]}." for each in answer.remarks[:remarks]]
     yield _indented(Text(" ".join(texts), "dim"))
-    if links:
-        grid = RichTable.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, place in links:
-            grid.add_row(Text(name), Text(place))
-        yield Text()
-        yield _indented(grid)
 
 
 def _bars(bars: Sequence[Bar], width: int, most: int) -> RichTable:
@@ -99,5 +100,9 @@ INDENT = 2
 FEWER = ((4, 5), (4, 4), (4, 3), (3, 3), (3, 2), (2, 2), (2, 1), (1, 1))
 WORDS_MOST, LINES_MOST = 80, 15
 ROOM_LEAST, ROOM_MOST, TEXT_WIDTH = 8, 28, 24
+JUDGED = (
+    "Agreed: within a tenth; counts, within their rounding. Contradicted: the other way round, or "
+    "a model more than a tenth off. Speeds of other machines are not judged."
+)
 ABSENT = "not in this machine"
 STYLES = {"inconclusive": "dim", "wrong": "bold red"}

@@ -1,20 +1,18 @@
 """What is said of a load, on made-up runs whose answer is known."""
 
-import csv
-import io
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.lab.advise.made_load import BATCHES, COSTS, at_once, card, message_ns, messages, run_of
 
 from sealift_lab._lab import Card
 from sealift_lab.advise.advice import Advice, advise, answer
-from sealift_lab.advise.figures import figures_frame, load_document
+from sealift_lab.advise.figures import load_document
 from sealift_lab.advise.load import Demand
 from sealift_lab.claim.answer import Answer
 from sealift_lab.claim.answer import answer as answer_of_run
@@ -23,7 +21,6 @@ from sealift_lab.judge.rows import results
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Verdict
 from sealift_lab.run.read_folder import Run
-from sealift_lab.show.export import encode
 from sealift_lab.show.terminal import answer_text
 
 
@@ -56,7 +53,7 @@ def remarks(found: Answer) -> Sequence[str]:
 
 
 def printed(found: Answer, capsys: pytest.CaptureFixture[str]) -> str:
-    output.show(answer_text(found, [("Page", "runs/mine/report.html")]))
+    output.show(answer_text(found))
     return capsys.readouterr().out
 
 
@@ -262,30 +259,10 @@ def test_a_batch_that_was_not_measured_is_refused_with_those_that_were(run: Run)
         advice(run, batch=100)
 
 
-def test_every_figure_has_its_origin(run: Run, tmp_path: Path) -> None:
-    found = advice(run, card(tmp_path), p99_ns=2e6)
-    rows = list(csv.DictReader(io.StringIO(encode(figures_frame(found), "csv").decode())))
-    origins = {(each["device"], each["figure"]): each["origin"] for each in rows}
-    assert origins["cpu", "batch_ns"] == "measured"
-    assert origins["cpu", "p99_ns"] == origins["pretend", "p99_ns"] == "simulated"
-    assert origins["pretend", "batch_ns"] == origins["pretend", "cores_freed"] == "projected"
-    used = [each for each in rows if each["is_used"] == "true" and each["device"] == "cpu"]
-    assert {each["batch"] for each in used} == {"64"}
-    assert {each["figure"] for each in used} == {
-        "messages_per_s_at_most", "batch_ns", "host_ns_per_message", "devices_needed",
-        "cores_busy", "p99_ns",
-    }  # fmt: skip
-    pairs = [each for each in rows if each["about"] == "break-even"]
-    for each in pairs:
-        is_projected = "pretend" in (each["device"], each["against"])
-        assert each["origin"] == ("projected" if is_projected else "measured")
-    assert {each["text"] for each in pairs} <= {verdict.value for verdict in Verdict}
-
-
-def test_json_holds_answer_ranks_and_the_same_figures(run: Run, tmp_path: Path) -> None:
-    found = advice(run, card(tmp_path), core_price=500)
+def test_json_holds_answer_ranks_and_every_figure_with_its_origin(run: Run, tmp_path: Path) -> None:
+    found = advice(run, card(tmp_path), p99_ns=2e6, core_price=500)
     whole = load_document(found, results(run), answer(found))
-    document = json.loads(json.dumps(whole, allow_nan=False, default=str))
+    document = msgspec.json.decode(msgspec.json.encode(whole))
     assert document["answer"]["advice"] == answer(found).advice
     assert [(each["device"], each["rank"], each["origin"]) for each in document["devices"]] == [
         ("cpu", 1, "measured"),
@@ -294,8 +271,20 @@ def test_json_holds_answer_ranks_and_the_same_figures(run: Run, tmp_path: Path) 
     ]
     assert document["demand"]["core_price"] == 500
     assert document["messages"]["mean_bytes"] == 128
-    assert len(document["figures"]) == figures_frame(found).height
     assert {row["batch"] for row in document["rows"]} == {*BATCHES}
+    cpu = document["devices"][0]
+    assert [each["messages"] for each in cpu["batches"]] == [*BATCHES]
+    (used,) = [each for each in cpu["batches"] if each["messages"] == cpu["batch"]]
+    best = found.best.used
+    assert used["simulated_p99_ns"] == best.p99_ns
+    assert used["batch_ns"]["high"] == best.batch.batch_ns.high
+    assert cpu["cost_in_batches"]["setup_ns"] == found.best.device.line.setup_ns
+    for each in document["break_even"]:
+        is_projected = "pretend" in (each["device"], each["against"])
+        assert each["origin"] == ("projected" if is_projected else "measured")
+        assert {part["verdict"] for part in each["sizes"]} <= {*Verdict}
+    (pretend,) = document["cards"]
+    assert (pretend["origin"], pretend["pays"]) == ("projected", found.payoffs[0].pays)
 
 
 # The runs here have one process; fuller answers have no room for it.

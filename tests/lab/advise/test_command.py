@@ -1,7 +1,5 @@
 """`sealift advise`: wrong usage, stored runs, and a short measurement."""
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
@@ -61,15 +59,11 @@ def invoke(*arguments: str) -> Result:
         ("--devices gpu", "no driver is called 'gpu'; GPUs are the devices cuda and opencl"),
         ("--devices qat", "no device is called 'qat'; there are"),
         ("--devices library:bogus=1", "bogus"),
-        ("--sizes 16,x", "--sizes: part 'x': 'x' is no size in bytes"),
+        ("--sizes 16,x", "--sizes: 'x' is no size in bytes"),
         ("--keys sesions:3", "keys 'sesions:3'; write one, fresh or sessions:N"),
         ("--batch 0", "--batch: '0' is no number of messages; write a whole number from 1 to"),
         ("--budget 0", "'0' is no time; write seconds, as in 90, or 3m"),
-        ("--csv --json", "give one"),
         ("--quick --sizes 16", "--sizes has no effect with --quick"),
-        ("--workload as-logged --keys one", "--keys has no effect"),
-        ("--workload as-stated --mix seal", "--mix has no effect"),
-        ("--quick --workload as-logged", "--workload has no effect with --quick"),
         ("--run nowhere", "nowhere is not there; name the folder of a run"),
         ("--run x --size 16", "--size has no effect with --run, which measures"),
         ("--run x --out y", "--out has no effect with --run"),
@@ -126,24 +120,25 @@ def test_lengths_of_a_file_are_measured_in_their_proportions_and_kept(
     own = [row for row in document["rows"] if " of " in row["workload"]]
     assert {row["batch"] for row in own} == {1, 4}
     assert (out / "report.html").exists()
-    again = invoke("--run", str(out), "--rate", "100k", "--csv")
+    again = invoke("--run", str(out), "--rate", "100k", "--json")
     assert again.exit_code == 0, again.stderr
-    rows = list(csv.DictReader(io.StringIO(again.stdout)))
-    assert {each["origin"] for each in rows} == {"measured", "simulated"}
+    (library,) = json.loads(again.stdout)["devices"]
+    assert (library["origin"], [each["messages"] for each in library["batches"]]) == (
+        "measured",
+        [1, 4],
+    )
 
 
-def test_a_grid_of_published_messages_is_shown_and_has_no_load(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_grid_is_shown_and_has_no_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sealift_lab.cli.advise.BLOCKS", 8)
     out = str(tmp_path / "grid")
-    short = ("--workload", "as-logged", "--budget", "4", "--out", out)
+    short = ("--sizes", "16", "--keys", "fresh", "--budget", "4", "--out", out)
     ran = invoke(*short)
     assert ran.exit_code == 0, ran.stderr
     assert ran.stdout.startswith("Where should my bulk encryption run?\n")
-    assert "as logged" in ran.stdout
-    again = invoke("--run", out, "--csv")
-    assert {row["device"] for row in csv.DictReader(io.StringIO(again.stdout))} == REAL
+    assert "16 B messages, a fresh key each" in ran.stdout
+    again = invoke("--run", out, "--json")
+    assert {row["device"] for row in json.loads(again.stdout)["rows"]} == REAL
     load = invoke("--run", out, "--rate", "40k")
     assert load.exit_code == 2
     assert "measured no messages of one's own; keep such a run with `sealift advise" in load.stderr

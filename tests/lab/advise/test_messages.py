@@ -1,6 +1,5 @@
 """Which cells are measured of messages of one's own, and how they are found in a run again."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,25 +87,13 @@ def test_a_run_is_on_messages_of_ones_own_where_its_plan_begins_with_batches_of_
         assert find_messages(replace(plan, experiments=[other])) is None
 
 
-def test_sizes_are_numbers_and_ranges_each_once() -> None:
-    assert parse_sizes("16,4KiB,16:128:*2,100:130:+15") == (16, 4_096, 32, 64, 128, 100, 115, 130)
-    assert len(parse_sizes("1:1000:+1")) == 1_000
+def test_sizes_are_numbers_each_once() -> None:
+    assert parse_sizes("16, 4KiB,16,1k") == (16, 4_096, 1_000)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "an empty part in the list of sizes; write numbers"),
-        ("16,x", "part 'x': 'x' is no size in bytes"),
-        ("0", "'0' is no size in bytes; write a whole number from 1 to"),
-        ("16:64", "part '16:64': no range; write first:last"),
-        ("64:16:*2", "it ends at 16, below its first size 64"),
-        ("16:64:*1", "it multiplies by 1; a factor is 2 or more"),
-        ("1:9999:+1", "brings the list over 1,000 sizes"),
-    ],
-)
-def test_sizes_that_are_none_are_named_with_what_would_be_right(text: str, why: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(why)):
+@pytest.mark.parametrize("text", ["", "16,x", "0", "16:64"])
+def test_sizes_that_are_none_are_named_with_what_would_be_right(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size in bytes; write a whole number from 1 to"):
         parse_sizes(text)
 
 

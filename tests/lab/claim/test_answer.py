@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sealift_lab.claim.answer import answer, claims
-from sealift_lab.claim.claims import compare, finding
+from sealift_lab.claim.claims import compare, experiment_claims, finding
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge, results
 from sealift_lab.model.results import Relation
@@ -137,3 +137,15 @@ def test_one_process_of_each_settles_nothing_and_says_so(a_run: Make) -> None:
     (_, (_, claim)), _ = compare(before, now)
     assert claim.relation is Relation.INCONCLUSIVE
     assert "process" in claim.reason
+
+
+def test_numbers_that_are_compared_are_said_with_what_they_count(a_run: Make) -> None:
+    run = a_run({1024: (100.0, 50.0)})
+    [planned], [found] = run.plan.experiments, results(run).values()
+    row = next(row for row in found.rows if row.ratio)
+    row = replace(
+        row, cell={**row.cell, "streams_percent": 50}, compare="streams_percent", reference=0
+    )
+    planned = replace(planned, compare="streams_percent")
+    said = experiment_claims(planned, replace(found, rows=[row]))
+    assert (said[0].subject, said[0].other) == ("streams 50 %", "streams 0 %")

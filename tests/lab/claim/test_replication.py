@@ -1,10 +1,6 @@
-"""By its kind a published figure and the same of a run become a claim."""
-
-import math
+"""A published figure and the same of a run become a claim, which is counted."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sealift_lab.claim.replication import (
     Replication,
@@ -12,7 +8,6 @@ from sealift_lab.claim.replication import (
     evaluate,
     published_claim,
     replication,
-    summary,
 )
 from sealift_lab.claim.words import relation_words
 from sealift_lab.model.published import (
@@ -48,92 +43,10 @@ def printed(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "here", "relation"),
-    [
-        (Kind.VALUE, 100, (95, 105), Relation.SAME),
-        (Kind.VALUE, 100, (150, 160), Relation.FASTER),
-        (Kind.VALUE, 100, (50, 60), Relation.SLOWER),
-        (Kind.VALUE, 100, (80, 105), Relation.INCONCLUSIVE),
-        (Kind.RATIO, 2, (1.9, 2.1), Relation.REPRODUCED),
-        (Kind.RATIO, 2, (3, 4), Relation.DIFFERS),
-        (Kind.RATIO, 2, (1.2, 1.5), Relation.DIFFERS),
-        (Kind.RATIO, 2, (0.5, 0.6), Relation.CONTRADICTED),
-        (Kind.RATIO, 2, (0.98, 1.02), Relation.DIFFERS),
-        (Kind.RATIO, 0.5, (1.2, 1.5), Relation.CONTRADICTED),
-        (Kind.RATIO, 0.5, (0.1, 0.2), Relation.DIFFERS),
-        (Kind.RATIO, 2, (0.8, 1.9), Relation.INCONCLUSIVE),
-        (Kind.SLOPE, 1, (0.95, 1.05), Relation.REPRODUCED),
-        (Kind.SLOPE, 1, (0.5, 0.6), Relation.DIFFERS),
-        (Kind.SHAPE, 1, (1.03, 1.05), Relation.HOLDS),
-        (Kind.SHAPE, 1, (0.9, 0.95), Relation.CONTRADICTED),
-        (Kind.SHAPE, 1, (0.99, 1.01), Relation.DIFFERS),
-        (Kind.SHAPE, 1, (0.99, 1.2), Relation.INCONCLUSIVE),
-        (Kind.READING, 1, (0.9, 0.95), Relation.DIFFERS),
-        (Kind.NUMBER, 10, (9.5, 10.5), Relation.REPRODUCED),
-        (Kind.NUMBER, 10, (12, 13), Relation.CONTRADICTED),
-        (Kind.NUMBER, 10, (5, 20), Relation.INCONCLUSIVE),
-        (Kind.POINT, 10, (12, 13), Relation.IN_SHAPE),
-        (Kind.POINT, 10, (16, 17), Relation.CONTRADICTED),
-        (Kind.LIMIT, 10, (9.5, 10.5), Relation.SAME),
-        (Kind.GIVEN, 10, (9.5, 10.5), Relation.UNTESTED),
-    ],
-)
-def test_the_kind_decides_by_the_whole_interval(
-    kind: Kind, value: float, here: tuple[float, float], relation: Relation
-) -> None:
-    low, high = here
-    claim = published_claim(printed(kind, value), Estimate(math.sqrt(low * high), low, high))
-    assert claim.relation is relation
-    if relation is Relation.INCONCLUSIVE:
-        assert claim.reason
-
-
-@given(
-    kind=st.sampled_from([k for k in Kind if k not in (Kind.COUNT, Kind.ARITHMETIC)]),
-    value=st.floats(0.1, 100).filter(lambda value: value != 1),
-    times=st.floats(0.01, 100),
-    widen=st.floats(1, 3),
-)
-def test_a_wider_interval_never_settles_more_nor_otherwise(
-    kind: Kind, value: float, times: float, widen: float
-) -> None:
-    here = value * times
-    exact = published_claim(printed(kind, value), Estimate(here, here, here)).relation
-    wide = published_claim(printed(kind, value), Estimate(here, here / widen, here * widen))
-    allowed = {exact, Relation.INCONCLUSIVE, Relation.IN_SHAPE}
-    if kind is Kind.RATIO:  # about 1 as a whole: no such effect, on whichever side its middle lies
-        allowed.add(Relation.DIFFERS)
-    assert wide.relation in allowed
-
-
-def test_only_values_of_the_same_machine_are_ever_reproduced() -> None:
-    exactly = Estimate(100, 99, 101)
-    assert published_claim(printed(Kind.VALUE, 100), exactly).relation is Relation.SAME
-    slower = published_claim(printed(Kind.VALUE, 100, unit="ns"), Estimate(200, 190, 210))
-    assert slower.relation is Relation.SLOWER
-
-
-def test_counts_round_to_their_print_and_a_printed_zero_is_strict() -> None:
-    count_of_8 = printed(Kind.COUNT, 8, low=7.5, high=8.5)
-    assert published_claim(count_of_8, Estimate(8.2)).relation is Relation.REPRODUCED
-    assert published_claim(count_of_8, Estimate(9)).relation is Relation.DIFFERS
-    none = printed(Kind.COUNT, 0, low=0, high=0)
-    assert published_claim(none, Estimate(1)).relation is Relation.CONTRADICTED
-
-
-def test_arithmetic_is_judged_by_the_documents_other_figures_and_counted_apart() -> None:
-    wrong = printed(Kind.ARITHMETIC, 8, low=9, high=10)
-    claim = published_claim(wrong, "nothing is measured")
+def test_arithmetic_on_the_print_is_counted_apart() -> None:
+    claim = published_claim(printed(Kind.ARITHMETIC, 8, low=9, high=10), "nothing is measured")
     assert (claim.relation, claim.ledger) == (Relation.DIFFERS, Ledger.ARITHMETIC)
     assert relation_words(claim) == "its own figures give another value"
-
-
-def test_too_few_blocks_and_missing_rows_keep_their_reasons() -> None:
-    few = published_claim(printed(Kind.RATIO, 2), Estimate(2, reason="3 blocks; 95 % needs 6"))
-    assert (few.relation, few.reason) == (Relation.INCONCLUSIVE, "3 blocks; 95 % needs 6")
-    none = published_claim(printed(Kind.RATIO, 2), "no GPU")
-    assert (none.relation, none.reason) == (Relation.UNTESTED, "no GPU")
 
 
 def test_only_independent_evidence_counts_as_reproduced_and_ledgers_stay_apart() -> None:
@@ -156,11 +69,6 @@ def test_only_independent_evidence_counts_as_reproduced_and_ledgers_stay_apart()
         ("003", Ledger.MEASURED): {Replication.REPRODUCED: 1},
         ("003", Ledger.MODELLED): {Replication.REPRODUCED: 1, Replication.NOT_INDEPENDENT: 2},
     }
-    absent = printed(Kind.RATIO, 10)
-    assert summary([*pairs, (absent, published_claim(absent, "no GPU"))]) == [
-        ("Measured", "1 published figure agrees, 1 not here"),
-        ("Modelled", "1 published figure agrees"),
-    ]
 
 
 def test_inputs_of_a_model_are_counted_apart_from_what_is_not_here() -> None:

@@ -39,6 +39,7 @@ def test_the_tools_lines_come_with_intervals_and_leave_a_run_and_a_file(tmp_path
     for place, y in places:
         drawn = ("--x", "size_bytes", "--y", y, "--z", "function", "-o", tmp_path / "a.svg")
         assert invoke("lab", "plot", place, *drawn).exit_code == 0
+        assert "memory limit, 2.933 x 8 GB/s (published)" in (tmp_path / "a.svg").read_text("utf-8")
 
 
 def test_the_published_method_prints_the_tools_lines_and_writes_its_file(

@@ -22,7 +22,7 @@ def explained(*words: object) -> dict[str, Any]:
     return document
 
 
-def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> None:
+def test_a_card_stands_beside_as_projected(tmp_path: Path) -> None:
     quick = card(tmp_path, name="quick", host_ns=0, setup_ns=0.1, latency_ns=1, rate_gbit_per_s=1e6)
     slow = card(tmp_path, name="slow", latency_ns=1e9, algorithm="3des", price=None)
     file = tmp_path / "slow.toml"
@@ -35,7 +35,7 @@ def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> N
     assert found[quick.name]["predicted_ns"] == prediction.batch_ns
     times = prediction.batch_ns / document["predicted_ns"]
     assert found[quick.name]["times_as_long"] == pytest.approx(times)
-    assert [found[name]["would_finish_first"] for name in (quick.name, slow.name)] == [True, False]
+    assert found[quick.name]["times_as_long"] < 1 < found[slow.name]["times_as_long"]
     shown = invoke(*BATCH, *given, "--policy", "failover").stdout
     for line in (
         r"quick \(projected\) would get it under earliest-finish if it were here: \S+ takes "
@@ -49,12 +49,11 @@ def test_a_card_stands_beside_as_projected_and_is_never_run(tmp_path: Path) -> N
         assert re.search(f"^{line}$", shown, re.MULTILINE), shown
 
 
-def test_a_card_among_devices_works_batches_but_is_not_chosen(tmp_path: Path) -> None:
+def test_a_card_among_devices_is_not_chosen(tmp_path: Path) -> None:
     made = card(tmp_path, name="made")
     document = explained("--devices", f"library,{made.spec}", "--device", "four-broadcom-5820")
     told = document["devices"][1]
     assert (told["device"], told["origin"], told["asked"]) == (made.spec, "projected", False)
-    assert told["taken"]["median_ns"] == pytest.approx(made.predict(64, 128).batch_ns, rel=0.01)
     (projection,) = document["cards"]
     fit = r"Fitted: card\.setup_us = 10\.29 us \(.*mean error is [\d.]+ %, the worst \d+ %\); host"
     assert re.search(fit, projection["notes"])

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.lab.cli.commands import invoke, refused
 from tests.lab.measure.running import wait_until
 from tests.lab.run import made_up as made
 
-from sealift_lab.measure.write_folder import write_ending
+from sealift_lab.measure.write_folder import hold, write_ending
 from sealift_lab.model.run import SAMPLES, Ending
 
 
@@ -24,20 +25,22 @@ def begin(*words: object) -> "subprocess.Popen[str]":
 def test_a_pipe_gets_lines_and_sigterm_ends_it(tmp_path: Path) -> None:
     run = made.folder(tmp_path / "run")
     made.add(run, SAMPLES, made.block(0, 0))
-    watching = begin(run)
-    assert watching.stdout
-    first = watching.stdout.readline()
+    with hold(run):
+        watching = begin(run)
+        assert watching.stdout
+        first = watching.stdout.readline()
+        watching.send_signal(signal.SIGTERM)
+        out, err = watching.communicate(timeout=20)
     assert first.startswith("by-size: 17 %, library at size_bytes=16: 1.00 µs/operation; clock ")
-    watching.send_signal(signal.SIGTERM)
-    out, err = watching.communicate(timeout=20)
     assert (watching.returncode, out, err) == (0, "", "")
 
 
 def test_it_ends_with_the_run(tmp_path: Path) -> None:
     run = made.folder(tmp_path / "run")
-    watching = begin(run)
-    time.sleep(0.2)
-    write_ending(run, Ending("time was up", "60 s were too short for 2 of 6 blocks"))
+    with hold(run):
+        watching = begin(run)
+        time.sleep(0.2)
+        write_ending(run, Ending("time was up", "60 s were too short for 2 of 6 blocks"))
     wait_until(lambda: watching.poll() is not None)
     out, err = watching.communicate(timeout=20)
     assert watching.returncode == 0
@@ -51,9 +54,15 @@ def test_without_a_run_it_waits_for_the_next_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run, ending = Path("runs/monday"), Ending("complete")
-    steps = iter([lambda: made.folder(run), lambda: write_ending(run, ending)])
-    monkeypatch.setattr("sealift_lab.cli.watch.sleep", lambda _: next(steps)())
-    done = invoke("lab", "watch")
+    with ExitStack() as held:
+        steps = iter(
+            [
+                lambda: held.enter_context(hold(made.folder(run))),
+                lambda: (write_ending(run, ending), held.close()),
+            ]
+        )
+        monkeypatch.setattr("sealift_lab.cli.watch.sleep", lambda _: next(steps)())
+        done = invoke("lab", "watch")
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == f"sealift: {run} complete; `sealift lab show {run}`\n"
 

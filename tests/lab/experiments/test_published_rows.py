@@ -22,7 +22,7 @@ ABOUT = {
 # Files, and columns or rows of them, none of whose figures stands beside one of a run; and why.
 REASONS = {
     "000-elsewhere-dpus-against-host": "compared as ratios to 64 DPUs: the host is not here",
-    "000-elsewhere-host-transfers": "inputs of the projection: rates of transfers",
+    "000-elsewhere-host-transfers": "inputs of the projection, by the SDK; direct ones beside",
     "000-elsewhere-push-by-dpus": "what rates between 64 and 2,048 DPUs are held against",
     "000-elsewhere-transfers-by-dpus": "inputs of the projection: rates of transfers",
     "003-F3-datatypes-cpu int (4B)": "what the other types are compared with",

@@ -168,4 +168,3 @@ def test_an_interval_from_0_has_no_inverse_and_figures_have_four_digits() -> Non
     assert Estimate(2, 0, 4).inverse() == Estimate(0.5)
     texts = [format_measure(value) for value in (0, 0.00041234, 9.9996, 2.55, 1_234_999)]
     assert texts == ["0", "0.0004123", "10.00", "2.550", "1,235,000"]
-    assert format_measure(1_234_999, grouped=False) == "1235000"

@@ -20,6 +20,7 @@ from tests.lab.measure.running import (
 
 from sealift.exit_code import ExitCode
 from sealift_lab.measure import __main__ as program
+from sealift_lab.measure import watch_processes
 from sealift_lab.measure.__main__ import main
 from sealift_lab.measure.write_folder import create
 from sealift_lab.model.run import NOTES, SENSORS, Surroundings
@@ -165,7 +166,7 @@ def test_what_an_experiment_prints_goes_to_standard_error(tmp_path: Path) -> Non
 def test_a_process_that_hangs_is_stopped_and_other_experiments_go_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program, "ENDLESS_HANG_S", 3.0)
+    monkeypatch.setattr(watch_processes, "ENDLESS_HANG_S", 3.0)
     hangs = experiment_file(tmp_path, "first", "slow to prepare", name="hangs")
     file, run = experiment_file(tmp_path, "first", "second"), tmp_path / "run"
     words = [str(hangs), str(file), "--processes", "2", "--blocks", "2", "--out", str(run)]

@@ -1,15 +1,13 @@
 """Run folders that another process writes, read while they grow."""
 
-import os
-import time
 from pathlib import Path
 
 from tests.lab.run import made_up as made
 
-from sealift_lab.measure.write_folder import write_ending
+from sealift_lab.measure.write_folder import hold, write_ending
 from sealift_lab.model.results import Origin
 from sealift_lab.model.run import REPORTS, SAMPLES, Ending
-from sealift_lab.run.follow import SILENCE_S, Follower, ending_of
+from sealift_lab.run.follow import Follower, ending_of
 from sealift_lab.run.progress import Progress
 
 
@@ -70,14 +68,14 @@ def test_of_what_is_computed_the_cell_is_told(tmp_path: Path) -> None:
     assert progress.standing.share == 1 / 4
 
 
-def test_a_run_has_ended_when_it_says_so_or_is_silent(tmp_path: Path) -> None:
+def test_a_run_goes_on_as_long_as_a_process_holds_its_folder(tmp_path: Path) -> None:
     run = made.folder(tmp_path / "run", made.plan())
-    made.add(run, SAMPLES, made.block(0, 0))
-    assert ending_of(run) is None
-    past_s = time.time() - SILENCE_S - 1
-    os.utime(run / SAMPLES, (past_s, past_s))
     stopped = ending_of(run)
     assert stopped
     assert stopped.ending == "stopped"
-    write_ending(run, Ending("complete"))
+    assert f"--resume {run}" in stopped.reason
+    with hold(run):
+        assert ending_of(run) is None
+        write_ending(run, Ending("complete"))
+        assert ending_of(run) is None, "its page is made"
     assert ending_of(run) == Ending("complete")

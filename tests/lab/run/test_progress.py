@@ -38,9 +38,13 @@ def test_a_line_says_what_is_fastest_where_and_how_long_it_still_takes(
     progress.show()
     clock.now_s += 5
     progress.show()
+    clock.now_s += 40
+    progress.show()
     assert capsys.readouterr().err.splitlines() == [
         "by-size: 33 %, preparing cpu at size_bytes=128, about 80 s left",
         "by-size: 83 %, library at size_bytes=128: 400 ns/operation, about 70 s left",
+        "by-size: 83 %, library at size_bytes=128: 400 ns/operation, no result for 50 s, "
+        "about 30 s left",
     ]
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 from tests.lab.measure.running import ended, experiment_file, has_begun, wait_until
-from tests.lab.run import made_up as made
 from tests.lab.run.driving import begin, children_of, plan, run, said
 
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import finding
 from sealift_lab.judge.rows import results
+from sealift_lab.measure import watch_processes
 from sealift_lab.measure.write_folder import RESERVE, FolderError, create
 from sealift_lab.model import run as names
 from sealift_lab.model.run import Ending
@@ -225,8 +225,9 @@ def test_a_process_that_hangs_is_stopped_and_the_others_go_on(
     hangs = out / "slow-to-prepare-once"
     # Time flies as soon as it hangs, but for the other experiment.
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + 40 * hangs.exists())
-    monkeypatch.setattr(session, "time", later)
-    monkeypatch.setattr(session, "HANG_S", 1.0)
+    for module in (session, watch_processes):
+        monkeypatch.setattr(module, "time", later)
+    monkeypatch.setattr(watch_processes, "HANG_S", 1.0)
     files = (
         experiment_file(tmp_path, "first", "slow to prepare", name="hangs"),
         experiment_file(tmp_path, "first", "second"),
@@ -285,18 +286,6 @@ def test_what_can_not_be_resumed_or_replayed_is_refused_and_stays_as_it_is(
     assert samples.read_text(encoding="utf-8") == text
     with pytest.raises(FolderError, match="neither the folder of a run nor its plan"):
         session.replay(samples, None, command=["replay"])
-
-
-def test_what_a_program_that_is_gone_measured_is_neither_resumed_nor_replayed(
-    out: Path, tmp_path: Path
-) -> None:
-    old = plan(experiment_file(tmp_path, "first"), command=("bin/sealift-gpu", "measure"))
-    create(out, old, made.MACHINE)
-    before = sorted(out.iterdir())
-    for again in (session.resume, lambda of: session.replay(of, None, command=["replay"])):
-        with pytest.raises(FolderError, match="measured by sealift-gpu, a program that is gone"):
-            again(out)
-    assert sorted(out.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", [names.NOTES, names.SENSORS])

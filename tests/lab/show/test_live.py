@@ -20,6 +20,7 @@ STANDING = Standing(
     {0: 40.0, 1: 20.0},
     {0: 128.0, 1: 128.0},
     2.5,
+    40.0,
 )
 NOW = MachineNow(
     Fact(2.5),
@@ -53,6 +54,7 @@ def test_in_80_columns_the_machine_stands_below_the_run() -> None:
     ]
     text = "\n".join(lines)
     for part in (
+        "\nno result for 40 s\n",
         "clock        2.50 GHz",
         "load         62 %",
         "waiting      65 % of the time for a core",
@@ -85,8 +87,8 @@ def test_without_a_run_the_machine_alone_is_shown_and_what_is_unknown_is_said() 
 
 def test_where_no_terminal_is_a_line_has_what_is_known() -> None:
     assert line(STANDING, NOW) == (
-        "by-size: 50 %, cpu at size_bytes=128: 20.0 ns/message, about 75 s left; "
-        "clock 2.50 GHz, load 62 %, waiting 65 % of the time for a core, "
+        "by-size: 50 %, cpu at size_bytes=128: 20.0 ns/message, no result for 40 s, "
+        "about 75 s left; clock 2.50 GHz, load 62 %, waiting 65 % of the time for a core, "
         "GPU 1,980 MHz, 51 °C, held down by power; cores 100 25 %"
     )
 

@@ -9,19 +9,17 @@ import pytest
 from rich.console import Console, RenderableType
 
 from sealift_lab.claim.answer import Answer, Bar, Remark, answer
+from sealift_lab.claim.replication import published_claim
 from sealift_lab.judge.rows import results
-from sealift_lab.model.results import Claim, Estimate, Relation
+from sealift_lab.model.published import Kind, Missing, Published
+from sealift_lab.model.results import Claim, Estimate, Origin, Relation
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 from sealift_lab.show.tables import rows_table
-from sealift_lab.show.terminal import answer_text, table_text
+from sealift_lab.show.terminal import answer_text, published_text, table_text
 
 Make = Callable[..., Run]
 THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
-LINKS = (
-    ("Page", "runs/2026-11-25T120000Z/report.html"),
-    ("Your load", "sealift advise --size 128"),
-)
 
 
 def text_of(part: RenderableType, width: int = 80) -> str:
@@ -34,7 +32,7 @@ def text_of(part: RenderableType, width: int = 80) -> str:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_answer_fits_15_lines_and_80_words(a_run: Make, width: int) -> None:
     run = a_run(THREE)
-    text = text_of(answer_text(answer(run, results(run)), LINKS, width), width)
+    text = text_of(answer_text(answer(run, results(run)), width), width)
     lines = text.splitlines()
     assert len(lines) <= 15
     assert len(text.split()) < 80
@@ -60,6 +58,28 @@ def test_every_row_has_a_line_with_its_verdict(a_run: Make) -> None:
     assert text.count("same") == 1
 
 
+def test_published_figures_are_counted_by_document_in_80_columns() -> None:
+    run = Estimate(10, 9.9, 10.1)
+    figures = [
+        Published(figure, "speed-up", value, "x", "a table", kind, Missing("-"), origin=origin)
+        for figure, value, kind, origin in (
+            ("003-T4", 10, Kind.RATIO, Origin.MEASURED),
+            ("003-T5", 20, Kind.RATIO, Origin.MEASURED),
+            ("003-T5", 0.1, Kind.RATIO, Origin.MEASURED),
+            ("003-F5", 10, Kind.VALUE, Origin.MEASURED),
+            ("002-T1", 10, Kind.NUMBER, Origin.SIMULATED),
+        )
+    ]
+    absent = (figures[0], published_claim(figures[0], "no GPU"))
+    pairs = [*((each, published_claim(each, run)) for each in figures), absent]
+    text = text_of(published_text(pairs))
+    lines = [line.split() for line in text.splitlines()]
+    assert max(map(len, text.splitlines())) <= 80
+    assert ["002,", "modelled", "1"] in lines
+    assert ["003,", "measured", *"11111"] in lines
+    assert "contradicted: 003-T5; the" in " ".join(text.split())
+
+
 def test_of_many_arms_and_remarks_the_first_stay() -> None:
     bars = [
         Bar(
@@ -72,7 +92,7 @@ def test_of_many_arms_and_remarks_the_first_stay() -> None:
     ]
     remarks = [Remark(f"remark {each} has a number of words in it") for each in range(5)]
     long = Answer("Which arm is best?", "The first", basis="1 thread", bars=bars, remarks=remarks)
-    text = text_of(answer_text(long, LINKS))
+    text = text_of(answer_text(long))
     assert len(text.splitlines()) <= 15
     assert len(text.split()) < 80
     assert "arm number 0" in text

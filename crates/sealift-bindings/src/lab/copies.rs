@@ -14,7 +14,7 @@ use std::sync::Mutex;
 /// The arguments of `Arm.copy`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Asked {
+pub(crate) struct CopyArgs {
     operation: String,
     function: String,
     bytes: usize,
@@ -28,10 +28,10 @@ pub(crate) struct Asked {
     content: String,
     seed: u64,
     folder: PathBuf,
-    region: Option<Place>,
+    region: Option<RegionArgs>,
 }
 
-impl Asked {
+impl CopyArgs {
     pub(crate) fn spec(&self) -> Result<CopySpec, ArmError> {
         Ok(CopySpec {
             operation: Operation::parse(&self.operation)?,
@@ -53,7 +53,7 @@ impl Asked {
 /// The arguments of `Arm.published_copy`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct AskedPublished {
+pub(crate) struct PublishedCopyArgs {
     function: usize,
     bytes: usize,
     before: Vec<usize>,
@@ -64,10 +64,10 @@ pub(crate) struct AskedPublished {
     content: String,
     seed: u64,
     folder: PathBuf,
-    region: Option<Place>,
+    region: Option<RegionArgs>,
 }
 
-impl AskedPublished {
+impl PublishedCopyArgs {
     pub(crate) fn spec(&self) -> Result<PublishedSpec, ArmError> {
         Ok(PublishedSpec {
             function: self.function,
@@ -126,12 +126,12 @@ impl PublishedTool {
     /// Raises:
     ///     ValueError: If something of it is wrong.
     ///     NotMeasurableError: If this machine has no such memory.
-    fn begin(&self, py: Python<'_>, asked: AskedTool) -> PyResult<(usize, i32, Vec<u64>)> {
-        let begun = watched(py, |_| {
+    fn begin(&self, py: Python<'_>, asked: ToolArgs) -> PyResult<(usize, i32, Vec<u64>)> {
+        let memory = watched(py, |_| {
             let mut tool = self.0.try_lock().map_err(|_| Stop::Busy)?;
             Ok(tool.begin(&asked.spec()?)?)
         })?;
-        Ok((begun.address, begun.file, begun.source.to_vec()))
+        Ok((memory.address, memory.file, memory.source.to_vec()))
     }
 
     /// Copies a length by each of the tool's three functions.
@@ -145,12 +145,12 @@ impl PublishedTool {
     ///     NotMeasurableError: If this machine has no such function.
     ///     WrongResultError: If something is copied wrong.
     fn copy(&self, py: Python<'_>, size_bytes: usize) -> PyResult<(Vec<u64>, Vec<u64>)> {
-        let copied = watched(py, |wanted| {
+        let report = watched(py, |wanted| {
             let mut tool = self.0.try_lock().map_err(|_| Stop::Busy)?;
             Ok(tool.copy(size_bytes, wanted)?)
         })?;
         let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        Ok((copied.took.map(ns).to_vec(), copied.target.to_vec()))
+        Ok((report.times.map(ns).to_vec(), report.target.to_vec()))
     }
 }
 
@@ -161,16 +161,16 @@ fn busy() -> PyErr {
 /// The arguments of `PublishedTool.begin`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct AskedTool {
+pub(crate) struct ToolArgs {
     memory: String,
     bytes: usize,
     direction: String,
     value: u8,
     folder: PathBuf,
-    region: Option<Place>,
+    region: Option<RegionArgs>,
 }
 
-impl AskedTool {
+impl ToolArgs {
     fn spec(&self) -> Result<ToolSpec, ArmError> {
         let direction = match self.direction.as_str() {
             "writes" => Direction::Writes,
@@ -189,9 +189,9 @@ impl AskedTool {
 }
 
 /// Path, offset and length of a region.
-type Place = (PathBuf, u64, usize);
+type RegionArgs = (PathBuf, u64, usize);
 
-fn kind(name: &str, region: Option<&Place>) -> Result<Kind, ArmError> {
+fn kind(name: &str, region: Option<&RegionArgs>) -> Result<Kind, ArmError> {
     match region {
         Some((path, offset, bytes)) if name == "region" => {
             Ok(Kind::Region(Region::find(path, *offset, *bytes)?))

@@ -2,7 +2,7 @@
 
 /// Begins to flush every line of some bytes; nothing where the processor has no instruction for it.
 ///
-/// Flushes go on beside each other until they are [waited for](all_evicted): short places one by one take many
+/// Flushes go on beside each other until they are [waited for](await_evictions): short places one by one take many
 /// times as long.
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 pub(super) fn evict(start: *const u8, len: usize) {
@@ -24,7 +24,7 @@ pub(super) fn evict(start: *const u8, len: usize) {
 
 /// Waits until what was to be flushed is.
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-pub(super) fn all_evicted() {
+pub(super) fn await_evictions() {
     // SAFETY: the fence touches no memory.
     unsafe { std::arch::asm!("mfence", options(nostack, preserves_flags)) };
 }
@@ -48,7 +48,7 @@ fn has_clflushopt() -> bool {
 pub(super) fn evict(_: *const u8, _: usize) {}
 
 #[cfg(not(all(target_arch = "x86_64", not(sealift_portable))))]
-pub(super) fn all_evicted() {}
+pub(super) fn await_evictions() {}
 
 /// Whether lines can be flushed here.
 pub(super) const CAN_EVICT: bool = cfg!(all(target_arch = "x86_64", not(sealift_portable)));

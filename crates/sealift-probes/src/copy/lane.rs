@@ -1,9 +1,9 @@
 //! What one thread of a copying arm does, and what of it is looked at.
 
+use super::buffer::Buffer;
 use super::compare;
-use super::evict::{all_evicted, evict};
+use super::evict::{await_evictions, evict};
 use super::movers::Lap;
-use super::place::Place;
 use super::route::Route;
 use super::spec::{Operation, State};
 use crate::ArmError;
@@ -22,8 +22,8 @@ pub(super) struct Lane {
     pub(super) name: String,
     /// Whether it prepares and compares: of those that share buffers the first one does.
     pub(super) is_owner: bool,
-    /// Both stand as long as the lane.
-    pub(super) places: [Arc<Place>; 2],
+    /// Both stay as long as the lane.
+    pub(super) buffers: [Arc<Buffer>; 2],
     /// How many lanes are still at work.
     pub(super) busy: Arc<AtomicUsize>,
     pub(super) turn: Turn,
@@ -66,7 +66,7 @@ impl Lane {
     }
 
     /// The places of this sample that are compared, and which part of each.
-    fn looked_at(&self) -> (impl Iterator<Item = usize> + use<>, Range<usize>) {
+    fn compared_parts(&self) -> (impl Iterator<Item = usize> + use<>, Range<usize>) {
         let (len, turn) = (self.route.len, &self.turn);
         let most = (COMPARED_BYTES / len).clamp(1, turn.times.max(1));
         let skipped = turn.samples.wrapping_mul(most) % (turn.times - most.min(turn.times) + 1);
@@ -85,7 +85,7 @@ impl Lane {
 
     /// Makes sure that what is compared afterwards isn't there before.
     fn spoil(&mut self) {
-        let (numbers, part) = self.looked_at();
+        let (numbers, part) = self.compared_parts();
         for place in numbers {
             // SAFETY: the part lies in the destination, which no other thread touches now.
             unsafe { self.target(place, &part).write_bytes(SPOILT, part.len()) };
@@ -110,10 +110,10 @@ impl Lane {
                 evict(self.route.to.wrapping_add(skip), self.route.len);
             }
         }
-        all_evicted();
+        await_evictions();
     }
 
-    fn wrong(&self, what: String) -> ArmError {
+    fn error(&self, what: String) -> ArmError {
         ArmError::Wrong { device: self.name.clone(), what }
     }
 
@@ -122,7 +122,7 @@ impl Lane {
         match (self.operation, self.turn.sum) {
             (Operation::Read, _) => self.check_read(),
             (_, 0) => Ok(()),
-            (_, short) => Err(self.wrong(format!("{short} calls of the system were short"))),
+            (_, short) => Err(self.error(format!("{short} calls of the system were short"))),
         }
     }
 
@@ -141,11 +141,11 @@ impl Lane {
     }
 
     fn check_copied(&self) -> Result<(), ArmError> {
-        let (numbers, part) = self.looked_at();
+        let (numbers, part) = self.compared_parts();
         for place in numbers {
             let from = self.route.from.wrapping_add(place * self.route.stride + part.start);
             compare::alike(self.target(place, &part), from, part.len()).map_err(|byte| {
-                self.wrong(format!(
+                self.error(format!(
                     "byte {} of copy {place} is not its source's",
                     part.start + byte
                 ))
@@ -160,18 +160,18 @@ impl Lane {
         if expected == self.turn.sum {
             return Ok(());
         }
-        Err(self.wrong(format!("the words read sum up to {}, not {expected}", self.turn.sum)))
+        Err(self.error(format!("the words read sum up to {}, not {expected}", self.turn.sum)))
     }
 
     fn check_written(&self) -> Result<(), ArmError> {
-        let (numbers, part) = self.looked_at();
+        let (numbers, part) = self.compared_parts();
         let bytes: Vec<u8> =
             self.turn.pattern.0.iter().flat_map(|word| word.to_le_bytes()).collect();
         let expected: Vec<u8> = bytes.iter().copied().cycle().take(part.len()).collect();
         // Parts begin with whole patterns.
         for place in numbers {
             compare::same(self.target(place, &part), &expected).map_err(|byte| {
-                self.wrong(format!("byte {} of place {place} was not written", part.start + byte))
+                self.error(format!("byte {} of place {place} was not written", part.start + byte))
             })?;
         }
         Ok(())
@@ -193,7 +193,7 @@ impl Part for Lane {
     }
 
     fn work(&mut self, times: usize) -> Result<Done, ArmError> {
-        // SAFETY: the route lies in the lane's two places, and the function was found to run here.
+        // SAFETY: the route lies in the lane's two buffers, and the function was found to run here.
         self.turn.sum = unsafe { (self.lap)(&self.route, self.turn.first, times) };
         self.busy.fetch_sub(1, Ordering::AcqRel);
         Ok(Done { operations: times as u64, bytes: (times * self.route.len) as u64 })

@@ -1,7 +1,8 @@
 //! Copies between memory of every kind, one function each.
 #![allow(unsafe_code)]
 
-mod beyond;
+mod allocation;
+mod buffer;
 mod checks;
 mod compare;
 mod evict;
@@ -9,17 +10,16 @@ mod kind;
 mod lane;
 mod movers;
 mod neighbour;
-mod place;
+mod out_of_core;
 mod pool;
 mod published;
 mod region;
 mod route;
 mod spec;
-mod taken;
 
 pub use kind::Kind;
 pub use published::{
-    Begun, Copied, Direction, PublishedArm, PublishedSpec, PublishedTool, ToolSpec,
+    CopyReport, Direction, ExperimentMemory, PublishedArm, PublishedSpec, PublishedTool, ToolSpec,
 };
 pub use region::Region;
 pub use spec::{Beside, Buffers, Content, CopySpec, Function, Operation, State};
@@ -28,12 +28,12 @@ use crate::cores::Cores;
 use crate::crew::{Crew, Done, Part};
 use crate::limit::Limit;
 use crate::{Arm, ArmError, Sample, Verified};
-use beyond::Beyond;
+use buffer::{Buffer, BufferSpec};
 use evict::CAN_EVICT;
 use lane::{Lane, Turn};
 use movers::{Lap, NOTHING, lap_of};
 use neighbour::Neighbour;
-use place::{Place, Wish};
+use out_of_core::OutOfCoreFile;
 use route::{Course, Route};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,7 +50,7 @@ pub struct CopyArm {
     times_max: usize,
     verified: Verified,
     detail: String,
-    beyond: Option<Beyond>,
+    out_of_core: Option<OutOfCoreFile>,
 }
 
 /// What a thread of the crew does.
@@ -75,10 +75,10 @@ impl CopyArm {
             return Err(ArmError::Absent { what: "cold memory".into(), reason: reason.into() });
         }
         let limit = match spec.state {
-            State::Beyond => Some(Limit::of(route::COLD_BYTES / beyond::SHARE)?),
+            State::Beyond => Some(Limit::of(route::COLD_BYTES / out_of_core::SHARE)?),
             State::Hot | State::Cold => None,
         };
-        let _alone = alone();
+        let _alone = lock_bench();
         let cores = Cores::of(spec.threads + usize::from(spec.beside != Beside::Nothing));
         let mut builders =
             (0..spec.threads).map(|thread| Builder::new(spec, thread)).collect::<Vec<_>>();
@@ -89,21 +89,22 @@ impl CopyArm {
             builder.take(&cores)?;
         }
         let busy = Arc::new(AtomicUsize::new(0));
-        let file = builders.iter().flat_map(|each| &each.places).find(|place| place.file() >= 0);
-        let beyond = limit.zip(file.cloned()).map(|(limit, file)| Beyond::new(file, limit));
-        let beyond = beyond.transpose()?;
+        let file = builders.iter().flat_map(|each| &each.buffers).find(|buffer| buffer.file() >= 0);
+        let out_of_core =
+            limit.zip(file.cloned()).map(|(limit, file)| OutOfCoreFile::new(file, limit));
+        let out_of_core = out_of_core.transpose()?;
         let mut lanes = vec![];
         for builder in builders {
             lanes.push(builder.lane(spec, lap, &busy)?);
         }
-        Self::with(spec, lanes, busy, beyond)
+        Self::with(spec, lanes, busy, out_of_core)
     }
 
     fn with(
         spec: &CopySpec,
         lanes: Vec<Lane>,
         busy: Arc<AtomicUsize>,
-        beyond: Option<Beyond>,
+        out_of_core: Option<OutOfCoreFile>,
     ) -> Result<Self, ArmError> {
         let times_max = match spec.state {
             State::Hot => usize::MAX,
@@ -126,8 +127,8 @@ impl CopyArm {
             busy,
             times_max,
             verified: Verified::Against(vec![against.to_owned()]),
-            detail: format!("{}; its loop alone takes {overhead:.2} ns", told(spec)),
-            beyond,
+            detail: format!("{}; its loop alone takes {overhead:.2} ns", describe(spec)),
+            out_of_core,
         };
         arm.run(1)?;
         Ok(arm)
@@ -137,10 +138,10 @@ impl CopyArm {
         let lanes = self.hands.iter().filter(|hand| matches!(hand, Hand::Lane(_))).count();
         self.busy.store(lanes, Ordering::Release);
         let times = times.min(self.times_max);
-        let Self { crew, hands, beyond, .. } = self;
+        let Self { crew, hands, out_of_core, .. } = self;
         let mut run = || crew.run(hands, times);
-        match beyond {
-            Some(beyond) => beyond.sample(run),
+        match out_of_core {
+            Some(out_of_core) => out_of_core.sample(run),
             None => run(),
         }
     }
@@ -148,7 +149,7 @@ impl CopyArm {
 
 impl Arm for CopyArm {
     fn sample(&mut self, seconds: f64) -> Result<Sample, ArmError> {
-        let _alone = alone();
+        let _alone = lock_bench();
         self.run(self.crew.times_for(seconds))
     }
 
@@ -177,7 +178,7 @@ impl Arm for CopyArm {
             }
         }
         let beside = beside.map(|times| ("times_beside", times));
-        let pages = self.beyond.iter().flat_map(Beyond::counts);
+        let pages = self.out_of_core.iter().flat_map(OutOfCoreFile::counts);
         std::iter::once(("samples_compared", compared)).chain(beside).chain(pages).collect()
     }
 }
@@ -203,15 +204,15 @@ impl Part for Hand {
 
 /// Takes a thread's memory.
 struct Builder {
-    wishes: [Wish; 2],
-    places: Vec<Arc<Place>>,
+    specs: [BufferSpec; 2],
+    buffers: Vec<Arc<Buffer>>,
     thread: usize,
 }
 
 impl Builder {
     fn new(spec: &CopySpec, thread: usize) -> Self {
         let own = if spec.buffers == Buffers::Shared { 0 } else { thread };
-        let wish = |kind: &Kind, content, offset| Wish {
+        let buffer = |kind: &Kind, content, offset| BufferSpec {
             kind: kind.clone(),
             content,
             thread: own,
@@ -219,22 +220,22 @@ impl Builder {
             folder: spec.folder.clone(),
             only_for: spec.needs_own_memory().then_some(spec.function),
         };
-        let wishes =
-            [wish(&spec.source, Some(spec.content), 0), wish(&spec.target, None, spec.offset)];
-        Self { wishes, places: vec![], thread }
+        let specs =
+            [buffer(&spec.source, Some(spec.content), 0), buffer(&spec.target, None, spec.offset)];
+        Self { specs, buffers: vec![], thread }
     }
 
     /// Memory lies near the core that touches it first: on the one that the thread will keep to.
     fn take(&mut self, cores: &Cores) -> Result<(), ArmError> {
         let _kept = cores.keep(self.thread)?;
-        self.places = self.wishes.iter().cloned().map(Place::get).collect::<Result<_, _>>()?;
+        self.buffers = self.specs.iter().cloned().map(Buffer::get).collect::<Result<_, _>>()?;
         Ok(())
     }
 
     fn lane(self, spec: &CopySpec, lap: Lap, busy: &Arc<AtomicUsize>) -> Result<Lane, ArmError> {
-        let places: [Arc<Place>; 2] =
-            self.places.try_into().map_err(|_| ArmError::NoMemory { bytes: spec.bytes })?;
-        let [source, target] = &places;
+        let buffers: [Arc<Buffer>; 2] =
+            self.buffers.try_into().map_err(|_| ArmError::NoMemory { bytes: spec.bytes })?;
+        let [source, target] = &buffers;
         let to = target.start().wrapping_add(spec.offset);
         let mut route = Route::new(Course::of(spec), spec.bytes, to, source.start());
         let writes = matches!(spec.function, Function::Pwrite | Function::MapWrite);
@@ -245,9 +246,9 @@ impl Builder {
             lap,
             operation: spec.operation,
             state: spec.state,
-            name: told(spec),
+            name: describe(spec),
             is_owner: spec.buffers == Buffers::Private || self.thread == 0,
-            places,
+            buffers,
             busy: Arc::clone(busy),
             turn: Turn::default(),
         };
@@ -266,12 +267,12 @@ fn bytes_of(spec: &CopySpec, kind: &Kind, offset: usize) -> usize {
     }
 }
 
-/// The places in files, each once: threads have one each, or share one.
-fn mapped_of(lanes: &[Lane]) -> Vec<Arc<Place>> {
-    let mut mapped: Vec<Arc<Place>> = vec![];
-    for place in lanes.iter().flat_map(|lane| &lane.places) {
-        if place.file() >= 0 && !mapped.iter().any(|each| Arc::ptr_eq(each, place)) {
-            mapped.push(Arc::clone(place));
+/// The buffers in files, each once: threads have one each, or share one.
+fn mapped_of(lanes: &[Lane]) -> Vec<Arc<Buffer>> {
+    let mut mapped: Vec<Arc<Buffer>> = vec![];
+    for buffer in lanes.iter().flat_map(|lane| &lane.buffers) {
+        if buffer.file() >= 0 && !mapped.iter().any(|each| Arc::ptr_eq(each, buffer)) {
+            mapped.push(Arc::clone(buffer));
         }
     }
     mapped
@@ -288,7 +289,7 @@ fn overhead_ns(lane: &Lane) -> f64 {
     (0..OVERHEAD_TRIES).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
-fn told(spec: &CopySpec) -> String {
+fn describe(spec: &CopySpec) -> String {
     let CopySpec { operation, function, source, target, .. } = spec;
     match operation {
         Operation::Copy => format!("{function}, {source} to {target}"),
@@ -298,7 +299,7 @@ fn told(spec: &CopySpec) -> String {
 }
 
 /// Arms share memory: one at a time is prepared or runs.
-fn alone() -> std::sync::MutexGuard<'static, ()> {
+fn lock_bench() -> std::sync::MutexGuard<'static, ()> {
     static BENCH: Mutex<()> = Mutex::new(());
     BENCH.lock().unwrap_or_else(PoisonError::into_inner)
 }

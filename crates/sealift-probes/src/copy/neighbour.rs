@@ -1,6 +1,6 @@
 //! What else a process does while its copies are timed.
 
-use super::place::Place;
+use super::buffer::Buffer;
 use super::spec::{Beside, PAGE_BYTES};
 use crate::ArmError;
 use crate::crew::{Done, Part};
@@ -15,7 +15,7 @@ pub(super) struct Neighbour {
     page: MmapMut,
     beside: Beside,
     /// Of files, one or one a thread: the evictor takes their pages.
-    pub(super) mapped: Vec<Arc<Place>>,
+    pub(super) mapped: Vec<Arc<Buffer>>,
     busy: Arc<AtomicUsize>,
     pub(super) times: u64,
 }
@@ -23,7 +23,7 @@ pub(super) struct Neighbour {
 impl Neighbour {
     pub(super) fn new(
         beside: Beside,
-        mapped: Vec<Arc<Place>>,
+        mapped: Vec<Arc<Buffer>>,
         busy: Arc<AtomicUsize>,
     ) -> Result<Self, ArmError> {
         let page = MmapOptions::new().len(PAGE_BYTES).map_anon();

@@ -64,7 +64,7 @@ impl Pool {
         times: usize,
         wanted: &mut dyn FnMut() -> bool,
     ) {
-        let _emptied = Emptied(self);
+        let _guard = DrainGuard(self);
         for _ in 0..times {
             self.queue.lock().jobs.push(Job { lap, route: *route });
             self.queue.added.notify_one();
@@ -87,9 +87,9 @@ impl Pool {
 }
 
 /// Takes away what nobody has begun and waits for the rest, whoever asked panicking or not.
-struct Emptied<'a>(&'a Pool);
+struct DrainGuard<'a>(&'a Pool);
 
-impl Drop for Emptied<'_> {
+impl Drop for DrainGuard<'_> {
     fn drop(&mut self) {
         self.0.queue.lock().jobs.clear();
         self.0.wait();

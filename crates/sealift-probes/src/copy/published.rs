@@ -3,16 +3,16 @@
 mod copier;
 mod tool;
 
-pub use tool::{Begun, Copied, Direction, PublishedTool, ToolSpec};
+pub use tool::{CopyReport, Direction, ExperimentMemory, PublishedTool, ToolSpec};
 
+use super::buffer::{Buffer, BufferSpec};
 use super::kind::Kind;
 use super::movers::{Lap, lap_of};
-use super::place::{Place, Wish};
 use super::spec::{Content, Function, Operation};
-use super::{alone, compare};
+use super::{compare, lock_bench};
 use crate::system::{Usage, steal_ns};
 use crate::{Arm, ArmError, Sample, Verified};
-use copier::{Copier, Fresh};
+use copier::{Copier, FreshMemory};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ pub struct PublishedSpec {
 pub struct PublishedArm {
     spec: PublishedSpec,
     laps: Vec<Lap>,
-    source: Arc<Place>,
+    source: Arc<Buffer>,
     copier: Copier,
     sessions: u64,
     verified: Verified,
@@ -70,8 +70,8 @@ impl PublishedArm {
             return Err(ArmError::Spec { what: "target", value: spec.target.to_string(), right });
         }
         let laps = laps(spec.function)?;
-        let _alone = alone();
-        let source = Place::get(Wish {
+        let _alone = lock_bench();
+        let source = Buffer::get(BufferSpec {
             kind: spec.source.clone(),
             content: Some(spec.content),
             thread: 0,
@@ -91,7 +91,7 @@ impl PublishedArm {
                 spec.source,
                 spec.target,
                 spec.runs,
-                names(spec.function),
+                order(spec.function).iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
                 if spec.threads == 0 {
                     "no pool"
                 } else {
@@ -105,7 +105,7 @@ impl PublishedArm {
     /// All that the tool does up to this figure; gives what it takes down for it.
     fn session(&self, wanted: &mut dyn FnMut() -> bool) -> Result<u64, ArmError> {
         let PublishedSpec { bytes, target, folder, function, before, .. } = &self.spec;
-        let fresh = Fresh::of(target, *bytes, None, folder)?;
+        let fresh = FreshMemory::of(target, *bytes, None, folder)?;
         if matches!(target, Kind::Region(_)) {
             // It holds what the last session copied.
             // SAFETY: it has so many bytes, and nobody else looks at it now.
@@ -150,7 +150,7 @@ impl Arm for PublishedArm {
         seconds: f64,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<Sample, ArmError> {
-        let _alone = alone();
+        let _alone = lock_bench();
         let (begin, usage, stolen) = (Instant::now(), Usage::now(), steal_ns());
         let (mut ns, mut sessions) = (0, 0);
         while sessions == 0 || begin.elapsed().as_secs_f64() < seconds {
@@ -197,15 +197,11 @@ impl Arm for PublishedArm {
 
 /// The loops of the tool's three functions, and of those behind them up to one.
 fn laps(function: usize) -> Result<Vec<Lap>, ArmError> {
-    ORDER[..at_least(function)].iter().map(|each| lap_of(Operation::Copy, *each)).collect()
+    order(function).iter().map(|each| lap_of(Operation::Copy, *each)).collect()
 }
 
-fn names(function: usize) -> String {
-    ORDER[..at_least(function)].iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn at_least(function: usize) -> usize {
-    TOOLS.max(function + 1)
+fn order(function: usize) -> &'static [Function] {
+    &ORDER[..TOOLS.max(function + 1)]
 }
 
 /// The tool's three, in its order, and ours.

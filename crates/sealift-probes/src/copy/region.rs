@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// was found: one that took its place is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Region {
-    asked: Asked,
-    seen: Seen,
+    spec: RegionSpec,
+    identity: FileIdentity,
 }
 
 /// What a region is mapped for.
@@ -44,10 +44,11 @@ impl Region {
 
     /// The same, by what a folder like /sys tells of devices.
     fn find_by(system: &Path, path: &Path, offset: u64, bytes: usize) -> Result<Self, ArmError> {
-        let asked = Asked { path: path.to_owned(), offset, bytes };
-        let (seen, found) = Seen::at(path).map_err(|error| asked.not_there(&error))?;
-        asked.check(system, &found)?;
-        Ok(Self { asked, seen })
+        let spec = RegionSpec { path: path.to_owned(), offset, bytes };
+        let (identity, found) =
+            FileIdentity::find(path).map_err(|error| spec.missing_error(&error))?;
+        spec.check(system, &found)?;
+        Ok(Self { spec, identity })
     }
 
     /// Where the part of a thread begins.
@@ -64,74 +65,71 @@ impl Region {
     ) -> Result<(*mut u8, Arc<MmapRaw>), ArmError> {
         let bytes = bytes.next_multiple_of(PAGE_BYTES);
         let at = thread.saturating_mul(bytes);
-        if at.saturating_add(bytes) > self.asked.bytes {
+        if at.saturating_add(bytes) > self.spec.bytes {
             let (threads, needed) = (thread + 1, at.saturating_add(bytes));
-            return Err(self.asked.refused(&format!(
+            return Err(self.spec.error(&format!(
                 "it has {} bytes, and {threads} threads need {needed}; take fewer or shorter copies, or a longer region",
-                self.asked.bytes
+                self.spec.bytes
             )));
         }
-        let map = self.mapped(access)?;
+        let map = self.mapping(access)?;
         Ok((map.as_mut_ptr().wrapping_add(at), map))
     }
 
     /// The mapping of the whole that stands already, or a new one.
-    fn mapped(&self, access: Access) -> Result<Arc<MmapRaw>, ArmError> {
-        let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
-        mapped.retain(|(_, _, map)| map.strong_count() > 0);
+    fn mapping(&self, access: Access) -> Result<Arc<MmapRaw>, ArmError> {
+        let mut mappings = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        mappings.retain(|(_, _, map)| map.strong_count() > 0);
         // What is compared is to be copied to and from one file.
         let is_other =
-            |other: &Self| other.asked.path == self.asked.path && other.seen != self.seen;
-        if mapped.iter().any(|(other, _, _)| is_other(other)) {
-            return Err(self.asked.replaced());
+            |other: &Self| other.spec.path == self.spec.path && other.identity != self.identity;
+        if mappings.iter().any(|(other, _, _)| is_other(other)) {
+            return Err(self.spec.replaced_error());
         }
-        let same = mapped.iter().find(|(region, known, _)| region == self && *known == access);
+        let same = mappings.iter().find(|(region, known, _)| region == self && *known == access);
         if let Some(map) = same.and_then(|(_, _, map)| map.upgrade()) {
             return Ok(map);
         }
         let map = Arc::new(self.map(access)?);
-        mapped.push((self.clone(), access, Arc::downgrade(&map)));
+        mappings.push((self.clone(), access, Arc::downgrade(&map)));
         Ok(map)
     }
 
     fn map(&self, access: Access) -> Result<MmapRaw, ArmError> {
-        let asked = &self.asked;
+        let spec = &self.spec;
         let writes = access == Access::Write;
         // As the published tool does: the kernel maps /dev/mem past the caches then, and all else as ever.
-        let file = OpenOptions::new()
-            .read(true)
-            .write(writes)
-            .custom_flags(libc::O_SYNC)
-            .open(&asked.path);
-        let file = file.map_err(|error| asked.closed(access, &error))?;
-        let found = file.metadata().map_err(|error| asked.not_there(&error))?;
-        if Seen::number(&found) != self.seen.number {
-            return Err(asked.replaced());
+        let file =
+            OpenOptions::new().read(true).write(writes).custom_flags(libc::O_SYNC).open(&spec.path);
+        let file = file.map_err(|error| spec.open_error(access, &error))?;
+        let found = file.metadata().map_err(|error| spec.missing_error(&error))?;
+        if FileIdentity::number(&found) != self.identity.number {
+            return Err(spec.replaced_error());
         }
         // It may have become shorter, and touching what is not there would end the process.
-        asked.check(Path::new(SYSTEM), &found)?;
+        spec.check(Path::new(SYSTEM), &found)?;
         let mut options = MmapOptions::new();
-        options.offset(asked.offset).len(asked.bytes);
+        options.offset(spec.offset).len(spec.bytes);
         let map = if writes { options.map_raw(&file) } else { options.map_raw_read_only(&file) };
-        map.map_err(|error| asked.not_mapped(&error))
+        map.map_err(|error| spec.mapping_error(&error))
     }
 }
 
 impl Display for Region {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        self.asked.fmt(formatter)
+        self.spec.fmt(formatter)
     }
 }
 
 /// As a user names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Asked {
+struct RegionSpec {
     path: PathBuf,
     offset: u64,
     bytes: usize,
 }
 
-impl Asked {
+impl RegionSpec {
     /// Holds it to a file.
     fn check(&self, system: &Path, found: &Metadata) -> Result<(), ArmError> {
         let extent = self.extent(system, found)?;
@@ -139,12 +137,12 @@ impl Asked {
         self.check_pages("the length of", self.bytes as u64, extent.page_bytes)?;
         let end = self.offset.checked_add(self.bytes as u64).filter(|_| self.bytes > 0);
         let Some(end) = end else {
-            return Err(self.refused("its length is none that memory has; take whole pages"));
+            return Err(self.error("its length is none that memory has; take whole pages"));
         };
         match extent.bytes {
             Some(has) if has < end => {
                 let what = extent.what;
-                Err(self.refused(&format!("the {what} has {has} bytes, and {end} are needed")))
+                Err(self.error(&format!("the {what} has {has} bytes, and {end} are needed")))
             }
             _ => Ok(()),
         }
@@ -157,60 +155,60 @@ impl Asked {
             return Ok(Extent { what: "file", bytes: Some(found.len()), page_bytes });
         }
         if !kind.is_char_device() {
-            return Err(self.refused("it is neither a file nor a device of characters"));
+            return Err(self.error("it is neither a file nor a device of characters"));
         }
         let device =
             system.join(format!("dev/char/{}:{}", major(found.rdev()), minor(found.rdev())));
-        let told = |name: &str| -> Option<u64> {
+        let read = |name: &str| -> Option<u64> {
             fs::read_to_string(device.join(name)).ok()?.trim().parse().ok()
         };
-        let align = ALIGNS.into_iter().find_map(told).unwrap_or(0);
-        Ok(Extent { what: "device", bytes: told("size"), page_bytes: page_bytes.max(align) })
+        let align = ALIGNS.into_iter().find_map(read).unwrap_or(0);
+        Ok(Extent { what: "device", bytes: read("size"), page_bytes: page_bytes.max(align) })
     }
 
     fn check_pages(&self, what: &str, value: u64, page_bytes: u64) -> Result<(), ArmError> {
         if value.is_multiple_of(page_bytes) {
             return Ok(());
         }
-        Err(self.refused(&format!("{what} it, {value}, is no multiple of a page of {page_bytes}")))
+        Err(self.error(&format!("{what} it, {value}, is no multiple of a page of {page_bytes}")))
     }
 
-    fn not_there(&self, error: &io::Error) -> ArmError {
-        self.refused(&format!(
+    fn missing_error(&self, error: &io::Error) -> ArmError {
+        self.error(&format!(
             "{error}; name a file or a device that is there and in folders that this user may enter"
         ))
     }
 
-    fn closed(&self, access: Access, error: &io::Error) -> ArmError {
+    fn open_error(&self, access: Access, error: &io::Error) -> ArmError {
         let wanted = match access {
             Access::Read => "read",
             Access::Write => "read and write",
         };
-        self.refused(&format!(
+        self.error(&format!(
             "it can't be opened: {error}; name a file or a device that this user may {wanted}"
         ))
     }
 
-    fn not_mapped(&self, error: &io::Error) -> ArmError {
+    fn mapping_error(&self, error: &io::Error) -> ArmError {
         let Self { offset, bytes, .. } = self;
-        self.refused(&format!(
+        self.error(&format!(
             "its {bytes} bytes from byte {offset} on can't be mapped: {error}; take whole pages within a device \
              that can be mapped, as a PCI resource, /dev/dax or /dev/mem, or within an ordinary file"
         ))
     }
 
-    fn replaced(&self) -> ArmError {
-        self.refused(
+    fn replaced_error(&self) -> ArmError {
+        self.error(
             "another file has taken its place since it was looked at; leave it there while it is measured",
         )
     }
 
-    fn refused(&self, reason: &str) -> ArmError {
+    fn error(&self, reason: &str) -> ArmError {
         ArmError::Absent { what: format!("region {self}"), reason: reason.to_owned() }
     }
 }
 
-impl Display for Asked {
+impl Display for RegionSpec {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}:{}", self.path.display(), self.offset, self.bytes)
     }
@@ -218,14 +216,14 @@ impl Display for Asked {
 
 /// The file that was found, whatever has its name now.
 #[derive(Clone, Debug)]
-struct Seen {
+struct FileIdentity {
     number: (u64, u64),
     /// Held without being opened: no other file gets its number as long as that lasts.
     _held: Arc<File>,
 }
 
-impl Seen {
-    fn at(path: &Path) -> io::Result<(Self, Metadata)> {
+impl FileIdentity {
+    fn find(path: &Path) -> io::Result<(Self, Metadata)> {
         let held = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)?;
         let found = held.metadata()?;
         Ok((Self { number: Self::number(&found), _held: Arc::new(held) }, found))
@@ -237,15 +235,15 @@ impl Seen {
     }
 }
 
-impl PartialEq for Seen {
+impl PartialEq for FileIdentity {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Seen {}
+impl Eq for FileIdentity {}
 
-impl Hash for Seen {
+impl Hash for FileIdentity {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
@@ -261,7 +259,7 @@ struct Extent {
 }
 
 /// Of regions that are in use.
-static MAPPED: Mutex<Vec<(Region, Access, Weak<MmapRaw>)>> = Mutex::new(vec![]);
+static MAPPINGS: Mutex<Vec<(Region, Access, Weak<MmapRaw>)>> = Mutex::new(vec![]);
 const SYSTEM: &str = "/sys";
 /// Where drivers of memory tell their alignment, beside a device's size.
 const ALIGNS: [&str; 3] = ["align", "device/align", "device/dax_region/align"];

@@ -94,10 +94,8 @@ named!(
     Words = "words",
     /// A loop of 16-byte registers: what compilers make of a loop of words.
     Sse2 = "sse2",
-    /// The string instruction, `rep movsb` or `rep stosb`.
+    /// The string instruction, `rep movsb`.
     RepMovsb = "rep-movsb",
-    /// A loop of 32-byte registers.
-    Avx2 = "avx2",
     /// A loop of 64-byte registers.
     Avx512 = "avx512",
     /// A loop of 64-byte registers with stores past the caches.
@@ -169,31 +167,11 @@ pub enum Content {
 impl Function {
     /// Those that an operation has.
     pub(super) fn of(operation: Operation) -> impl Iterator<Item = Self> {
-        use Function::{
-            Apex, Avx2, Avx512, FirstTouch, Glibc, MapRead, MapWrite, NonTemporal, Ours, Populated,
-            Pread, Pwrite, RepMovsb, Sse2, Words,
-        };
         let all: &[Self] = match operation {
-            Operation::Copy => &[
-                Glibc,
-                Words,
-                Sse2,
-                RepMovsb,
-                Avx2,
-                Avx512,
-                NonTemporal,
-                Apex,
-                Ours,
-                Pread,
-                Pwrite,
-                MapRead,
-                MapWrite,
-                FirstTouch,
-                Populated,
-            ],
-            Operation::Read => &[Words, Avx2, Avx512],
-            Operation::Write => &[Words, Avx2, Avx512, NonTemporal],
-            Operation::Fill => &[Glibc, RepMovsb],
+            Operation::Copy => Self::ALL,
+            Operation::Read => &[Self::Words, Self::Avx512],
+            Operation::Write => &[Self::Avx512, Self::NonTemporal],
+            Operation::Fill => &[Self::Glibc],
         };
         all.iter().copied()
     }
@@ -204,18 +182,12 @@ impl Function {
     /// It has not; says which.
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(super) fn check_processor(self) -> Result<(), ArmError> {
-        let lacks = match self {
-            Self::Avx2 if !is_x86_feature_detected!("avx2") => "AVX2",
-            Self::Avx512 | Self::NonTemporal
-                if !(is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2")) =>
-            {
-                "AVX-512BW"
-            }
-            _ => return Ok(()),
-        };
-        let (what, reason) =
-            (format!("the function {self}"), format!("this processor lacks {lacks}"));
-        Err(ArmError::Absent { what, reason })
+        let is_wide = matches!(self, Self::Avx512 | Self::NonTemporal);
+        if !is_wide || (is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi2")) {
+            return Ok(());
+        }
+        let what = format!("the function {self}");
+        Err(ArmError::Absent { what, reason: "this processor lacks AVX-512BW".to_owned() })
     }
 }
 

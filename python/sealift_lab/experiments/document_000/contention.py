@@ -9,7 +9,7 @@ from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Chart, Experiment, Line, Scope
-from sealift_lab.model.published import Kind, Published, Rate, Scaled, Time, Times, table_row
+from sealift_lab.model.published import Kind, Published, Rate, Scaled, Time, Times, printed_claim
 from sealift_lab.model.results import Origin, Results
 
 
@@ -49,33 +49,22 @@ def _arm(cell: Cell, context: Context, text_bytes: int = 256 << 20) -> Arm:
 
 
 def _published(results: Results) -> Iterator[Published]:
-    quoted = table_row("000-X1-claims", claim_id="aesni")
-    yield Published(
-        figure="000-P3",
-        what="AES-NI, one thread at 3 GHz",
-        value=projection.CORE_HZ / float(quoted["value"]) / 1e6,
+    yield printed_claim(
+        "000-P3",
+        "AES-NI, one thread at 3 GHz",
+        "aesni",
+        Kind.VALUE,
+        Rate(_cell(AES_CTR)),
+        "AES-128-CTR, one core, texts in memory; quoted from an Intel paper",
+        value=projection.CORE_HZ / projection.claim_value("aesni") / 1e6,
         unit="MB/s",
-        source=f"{quoted['source']}: {quoted['as_printed']}, of an Intel paper",
-        kind=Kind.VALUE,
-        here=Rate(_cell(AES_CTR)),
-        note="AES-128-CTR, one core, texts in memory",
     )
-    question = table_row("000-X1-claims", claim_id="bus-contention")
-    printed = f"printed: {question['as_printed']}"
-    reading = partial(
-        Published,
-        figure="000-P3",
-        value=1.0,
-        unit="x",
-        source=question["source"],
-        kind=Kind.READING,
-    )
+    reading = partial(printed_claim, "000-P3", claim_id="bus-contention", kind=Kind.READING)
     for cipher in CIPHERS:
         yield reading(
-            what=f"our reading: {cipher} on one core alone over the same beside streams at their "
-            "most",
+            f"our reading: {cipher} on one core alone over the same beside streams at their most",
             here=Times(_cell(cipher), _cell(cipher, percent=100)),
-            note=f"texts in memory; {printed}",
+            note="texts in memory",
         )
     # Projected DPUs over measured cores that seal with GCM: above 1 the DPUs do more.
     every = max((int(each.cell["threads"]) for each in results.reports), default=1)
@@ -85,11 +74,11 @@ def _published(results: Results) -> Iterator[Published]:
     for system, place, bytes_per_ns, slower in _projected(dpu.GCM):
         for which, cell in cores.items():
             yield reading(
-                what=f"our reading: {system}, {place}, over {which}, {AES_GCM}",
+                f"our reading: {system}, {place}, over {which}, {AES_GCM}",
                 # Nanoseconds a MiB of the cores times bytes a nanosecond of the DPUs.
                 here=Scaled(Time(cell), bytes_per_ns / (1 << 20)),
                 note="projected DPUs over measured cores; with the hazard of register banks "
-                f"{slower / bytes_per_ns:.2f} times that; {printed}",
+                f"{slower / bytes_per_ns:.2f} times that",
                 origin=Origin.PROJECTED,
             )
 

@@ -76,21 +76,19 @@ def simulate(
 
 
 @lru_cache(maxsize=1024)
-def latency(direction: str, transfer_bytes: int, *, timer_step: int = 1) -> int:
-    """Cycles between two readings of a DPU's timer with one transfer in between.
+def latency(direction: str, transfer_bytes: int) -> int:
+    """Cycles between two readings of a timer, of single cycles, with one transfer in between.
 
     Args:
         direction: `read`, out of MRAM, or `write`.
         transfer_bytes: 8 to 2,048, a multiple of 8.
-        timer_step: Cycles in which the timer counts; 16 on a DPU.
     """
     source = PROGRAM.format(DIRECTIONS[direction], words=transfer_bytes // 8 - 1)
-    system = _lab.DpuSystem.parse(SYSTEM.format(timer_step))
-    run = _lab.DpuRun(_lab.DpuProgram.assemble(source), system)
+    run = _lab.DpuRun(_lab.DpuProgram.assemble(source), _lab.DpuSystem.parse(SYSTEM))
     # Far more than it takes.
     if (outcome := run.run(100_000, 60.0)) != "done":
         raise RuntimeError(f"the program that times a transfer did not end: {outcome}")
-    return run.registers(0)[5] * timer_step
+    return run.registers(0)[5]
 
 
 def computed(
@@ -150,14 +148,14 @@ DIRECTIONS = {"read": "ldma", "write": "sdma"}
 TIMER_CYCLES = 66
 SYSTEM = """
 name = "timed"
-summary = "one DPU whose timer counts in steps"
+summary = "one DPU whose timer counts single cycles"
 source = "document 000"
 [system]
 ranks = 1
 dpus_per_rank = 1
 clock_mhz = 266
 [timing]
-timer_granularity_cycles = {}
+timer_granularity_cycles = 1
 """
 # As many instructions around the transfer as the vendor's calls put there.
 PROGRAM = """

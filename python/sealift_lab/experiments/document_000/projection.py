@@ -10,7 +10,16 @@ from sealift_lab.experiments.document_000 import dpu
 from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Line
-from sealift_lab.model.published import Fact, Kind, Number, Published, Scaled, table, table_row
+from sealift_lab.model.published import (
+    Fact,
+    Kind,
+    Number,
+    Published,
+    Scaled,
+    printed_claim,
+    table,
+    table_row,
+)
 from sealift_lab.model.results import Origin, Results
 
 
@@ -21,30 +30,18 @@ class System(NamedTuple):
     clock_hz: float
 
 
-@lru_cache(maxsize=2)
-def bus(path: str) -> DpuSystem:
-    """A system whose transfers are those of the published path `SDK` or `direct`."""
-    if path == "SDK":
-        return DpuSystem.named("upmem-640-266")
-    rows = [row for row in table("000-elsewhere-host-transfers") if row["path"] == path]
-    to_dpus, from_dpus = (
-        [1e6 * float(row[f"{way}_dpus_s"]) for row in rows] for way in ("to", "from")
-    )
-    sizes = [int(row["bytes_per_dpu"]) for row in rows]
-    return DpuSystem.parse(DESCRIPTION.format(rows[0]["dpus"], sizes, to_dpus, from_dpus))
+def transfer_s(dpus: int, dpu_bytes: int) -> float:
+    """Seconds to bring `dpu_bytes` to each DPU and to take them back, by the SDK."""
+    rates = DpuSystem.named("upmem-640-266").rates(dpus, dpu_bytes)
+    return sum(dpus * dpu_bytes / rate for rate in rates)
 
 
-def transfer_s(path: str, dpus: int, dpu_bytes: int) -> float:
-    """Seconds to bring `dpu_bytes` to each DPU and to take them back."""
-    return sum(dpus * dpu_bytes / rate for rate in bus(path).rates(dpus, dpu_bytes))
-
-
-def in_series(path: str, system: System, cycles_a_byte: float) -> float:
+def in_series(system: System, cycles_a_byte: float) -> float:
     """Bytes a second to the DPUs, through their work, and back."""
     # At which the SDK's transfers are fastest.
     dpu_bytes = 512 << 10
     work_s = dpu_bytes * cycles_a_byte / system.clock_hz
-    return system.dpus * dpu_bytes / (work_s + transfer_s(path, system.dpus, dpu_bytes))
+    return system.dpus * dpu_bytes / (work_s + transfer_s(system.dpus, dpu_bytes))
 
 
 @lru_cache(maxsize=32)
@@ -54,8 +51,7 @@ def project(title: str, system: System) -> Mapping[str, Value]:
     facts: dict[str, Value] = {"tasklets": tasklets, CYCLES: paces[0]}
     for hazard, cycles in zip(("", HAZARD), paces, strict=False):
         facts[IN_MRAM + hazard] = system.dpus * system.clock_hz / cycles / 1e9
-        for path, name in FROM_HOST.items():
-            facts[name + hazard] = in_series(path, system, cycles) / 1e9
+        facts[BY_SDK + hazard] = in_series(system, cycles) / 1e9
     facts[MIB_PER_S] = system.dpus * system.clock_hz / paces[0] / 2**20
     return facts
 
@@ -71,34 +67,31 @@ def _paces(title: str) -> tuple[str, Sequence[float]]:
     return str(tasklets), [run.cycles / data_bytes for run, data_bytes in runs]
 
 
+def claim_value(claim_id: str) -> float:
+    """The number that a claim of the document prints."""
+    return float(table_row("000-X1-claims", claim_id=claim_id)["value"])
+
+
 def total_by_seconds() -> Number:
     """MiB/s of the document's DPUs, from its whole seconds for the 64 MiB of each."""
-    seconds = float(table_row("000-X1-claims", claim_id="mram-time")["value"])
-    mebibytes = 64.0 * SYSTEMS[SMALL].dpus
+    seconds, mebibytes = claim_value("mram-time"), 64.0 * SYSTEMS[SMALL].dpus
     return Number(mebibytes / seconds, mebibytes / (seconds + 0.5), mebibytes / (seconds - 0.5))
 
 
 def _published(_: Results) -> Iterator[Published]:
     """The printed total beside the simulation, and beside its own document; then corrections."""
-    total, per_dpu = (table_row("000-X1-claims", claim_id=name) for name in ("dpu640", "mram-time"))
-    source, by_seconds = f"{total['source']}: {total['as_printed']}", total_by_seconds()
+    by_seconds = total_by_seconds()
     printed = partial(
-        Published,
-        figure="000-P1",
-        value=float(total["value"]),
-        unit="MiB/s",
-        origin=Origin.PROJECTED,
+        printed_claim, "000-P1", claim_id="dpu640", unit="MiB/s", origin=Origin.PROJECTED
     )
     yield printed(
-        what="total of 640 DPUs",
-        source=source,
+        "total of 640 DPUs",
         kind=Kind.NUMBER,
         here=Fact(MANY_CELL, MIB_PER_S),
         note="the same algorithm with enough tasklets; one tasklet a DPU gives the print",
     )
     yield printed(
-        what="total of 640 DPUs against its own 64 MiB in about 12 s each",
-        source=f"{source}; {per_dpu['as_printed']}",
+        "total of 640 DPUs against its own 64 MiB in about 12 s each",
         kind=Kind.ARITHMETIC,
         here=by_seconds,
         note="300 MiB/s rest on 550 cycles a byte, those of one tasklet; 12 s on 100k cycles "
@@ -106,10 +99,9 @@ def _published(_: Results) -> Iterator[Published]:
         low=by_seconds.low,
         high=by_seconds.high,
     )
-    core = float(table_row("000-X1-claims", claim_id="aesni")["value"])
     corrections = {
         "one": (CYCLES, 1.0),
-        "slowdown": (CYCLES, CORE_HZ / core / 500e6),
+        "slowdown": (CYCLES, CORE_HZ / claim_value("aesni") / 500e6),
         "dpu640": (IN_MRAM, 500e6 / SYSTEMS[SMALL].clock_hz * 1e9 / 2**30),
     }
     for row in table("000-elsewhere-correction"):
@@ -154,20 +146,6 @@ SYSTEMS: Mapping[Value, System] = {
     "2,560 DPUs at 350 MHz": System(2_560, 350e6),
 }
 SMALL = "640 DPUs at 267 MHz"
-DESCRIPTION = """
-name = "timed"
-summary = "DPUs that are reached by another path"
-source = "the table of published transfers"
-[system]
-ranks = 32
-dpus_per_rank = 64
-clock_mhz = 350
-[transfer.short]
-dpus = {}
-bytes_each = {}
-to_dpus_us = {}
-from_dpus_us = {}
-"""
 ONE_TASKLET = "document 000's ECB, one tasklet"
 MANY_TASKLETS = "document 000's ECB, enough tasklets"
 KERNELS = (dpu.ECB, dpu.ECB_FED, dpu.CTR, dpu.GCM, dpu.GCM_1024, dpu.GCM_128)
@@ -175,7 +153,6 @@ TITLES = (ONE_TASKLET, MANY_TASKLETS, *(kernel.title for kernel in KERNELS))
 MANY_CELL: Cell = {"system": SMALL, "kernel": MANY_TASKLETS}
 CYCLES, IN_MRAM, MIB_PER_S = "cycles a byte", "data in MRAM, GB/s", "data in MRAM, MiB/s"
 BY_SDK = "data in host memory, GB/s, by the SDK"
-FROM_HOST = {"SDK": BY_SDK, "direct": "data in host memory, GB/s, direct"}
 PLACES = {IN_MRAM: "data in MRAM", BY_SDK: "data in host memory and back (SDK)"}
 HAZARD = ", with the hazard"
 PROJECTION = dpu.computed(
@@ -219,7 +196,7 @@ def published_times() -> Mapping[int, float]:
 
 def _scaling(cell: Cell) -> Mapping[str, Value]:
     dpus, cycles = int(cell["dpus"]), dpu.document_rate("instructions")
-    few, many = (in_series("SDK", System(each, MEASURED_CLOCK_HZ), cycles) for each in (64, dpus))
+    few, many = (in_series(System(each, MEASURED_CLOCK_HZ), cycles) for each in (64, dpus))
     printed, projected = published_times()[dpus], many / few
     return {
         f"published, {TIMES}": printed,
@@ -274,7 +251,7 @@ def _amount(cell: Cell) -> Mapping[str, Value]:
     kernel = dpu.KERNELS[cell["kernel"]]
     cycles, waiting = dpu_cycles(kernel, dpu_bytes)
     most_cycles, _ = dpu_cycles(kernel, AMOUNTS[-1])
-    work_s, host_s = cycles / clock_hz, transfer_s("SDK", dpus, dpu_bytes)
+    work_s, host_s = cycles / clock_hz, transfer_s(dpus, dpu_bytes)
     return {
         CYCLES: cycles / dpu_bytes,
         "times those of 64 MiB": cycles / dpu_bytes / (most_cycles / AMOUNTS[-1]),

@@ -11,9 +11,9 @@ from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Chart, Experiment, Scope
-from sealift_lab.model.published import Figure, Kind, Published, Sum, Times, table_row
+from sealift_lab.model.published import Kind, Published, Sum, Times, printed_claim, table_row
 from sealift_lab.model.results import Results
-from sealift_lab.model.units import format_bytes
+from sealift_lab.model.units import counted, format_bytes
 
 Way = tuple[str, int, str]
 """A writer, bytes a call, and whether it waits for the disk."""
@@ -42,7 +42,7 @@ def _reading(condition: str, reader: str, threads: int = 1, cache: str = "warm")
 
 
 def _published_reading(figure: str, holder: str = "") -> Iterator[Published]:
-    ratio = partial(_ratio, figure, Kind.RATIO)
+    ratio = partial(printed_claim, figure, kind=Kind.RATIO)
     printed = table_row(CLAIMS, claim_id="read-slowdown")
     least = float(printed["low"])
     # The printed range, beside a real rank and beside its substitute.
@@ -50,48 +50,42 @@ def _published_reading(figure: str, holder: str = "") -> Iterator[Published]:
     shown = ((processes.REAL_RANK, "getc", 1), *substitutes)
     ends = (("low", "least"), ("high", "most"))
     for (end, which), (condition, reader, threads) in product(ends, shown):
-        what = f"{which} slow-down of reading: {condition}{holder}, {reader}, {threads} thread"
+        what = f"{which} slow-down of reading: {condition}{holder}, {reader}"
         note = f"time with {condition}{holder} over time with {NONE}"
         yield ratio(
+            f"{what}, {counted(threads, 'thread')}",
             "read-slowdown",
-            what if threads == 1 else f"{what}s",
-            float(printed[end]),
-            Times(_reading(NONE, reader, threads), _reading(condition, reader, threads)),
-            f"{note}, {SUBSTITUTE}" if condition == RANK else note,
+            here=Times(_reading(NONE, reader, threads), _reading(condition, reader, threads)),
+            note=f"{note}, {SUBSTITUTE}" if condition == RANK else note,
+            value=float(printed[end]),
         )
     # Whether memory alone does it, as the document supposes.
     for condition in processes.MEMORY:
-        what = f"supposed cause, virtual pages: {condition} alone{holder}, getc, 1 thread"
-        slowdown = Times(_reading(NONE, "getc"), _reading(condition, "getc"))
         yield ratio(
-            "cause", what, least, slowdown, "the least printed slow-down, were this its cause"
+            f"supposed cause, virtual pages: {condition} alone{holder}, getc, 1 thread",
+            "cause",
+            here=Times(_reading(NONE, "getc"), _reading(condition, "getc")),
+            note="the least printed slow-down, were this its cause",
+            value=least,
         )
     # Time that following the recommendations saves: the least slow-down or more.
     for reader in BOTH:
         yield ratio(
-            "free-early",
             f"recommendation, first half{holder}: {reader}, 1 thread",
-            least,
-            Times(_reading(processes.FREED, reader), _reading(RANK, reader)),
-            f"time to read with {RANK}{holder} over time to read once it is freed",
+            "free-early",
+            here=Times(_reading(processes.FREED, reader), _reading(RANK, reader)),
+            note=f"time to read with {RANK}{holder} over time to read once it is freed",
+            value=least,
         )
     parts = (_reading(condition, "getc") for condition in (NONE, processes.LOADED))
     yield ratio(
-        "load-first",
         f"recommendation, second half{holder}: getc, 1 thread, share of the time",
-        1 / least,
-        Sum(tuple(Times(_reading(RANK, "getc"), part) for part in parts)),
-        "time to read with nothing held, which loading takes at most, and to go through memory "
-        f"once, over time to read with {RANK}{holder}",
+        "load-first",
+        here=Sum(tuple(Times(_reading(RANK, "getc"), part) for part in parts)),
+        note="time to read with nothing held, which loading takes at most, and to go through "
+        f"memory once, over time to read with {RANK}{holder}",
+        value=1 / least,
     )
-
-
-def _ratio(
-    figure: str, kind: Kind, claim_id: str, what: str, value: float, here: Figure, note: str
-) -> Published:
-    claim = table_row(CLAIMS, claim_id=claim_id)
-    note = f"{note}; printed: {claim['as_printed']}"
-    return Published(figure, what, value, "x", claim["source"], kind, here, note)
 
 
 def _chart(series: str, what: str, how: str, where: Cell) -> Chart:
@@ -174,14 +168,14 @@ def _published_writing(figure: str, ways: Sequence[Way], holder: str = "") -> Se
     """Of blocks, as printed: bytes that are put one by one have no figure to stand beside."""
     value = float(table_row(CLAIMS, claim_id="write-slowdown")["high"])
     return [
-        _ratio(
+        printed_claim(
             figure,
-            Kind.SLOPE,
-            "write-slowdown",
             f"slow-down of writing: {condition}{holder}, {way[0]} of {way[1]:,} B",
-            value,
+            "write-slowdown",
+            Kind.SLOPE,
             Times(_writing(NONE, *way), _writing(condition, *way)),
             f"time with {condition}{holder} over time with {NONE}, without fsync",
+            value=value,
         )
         for condition in (processes.REAL_RANK, RANK)
         for way in ways
@@ -257,18 +251,15 @@ def _copy_arm(cell: Cell, context: Context) -> Arm:
 
 
 def _published_mapping(_: Results) -> Sequence[Published]:
-    wisdom = table_row("004-X1-claims", claim_id="mmap-wisdom")
     return [
-        Published(
-            figure="004-X1",
-            what=f"conventional wisdom: {shape['direction']} through a mapping is faster than by a "
+        printed_claim(
+            "004-X1",
+            f"conventional wisdom: {shape['direction']} through a mapping is faster than by a "
             f"call, {format_bytes(int(shape['size_bytes']))}, a file {shape['file']}",
-            value=1.0,
-            unit="x",
-            source=f"{wisdom['source']}: {wisdom['as_printed']}",
-            kind=Kind.SHAPE,
-            here=Times({**shape, "way": MAPPED}, {**shape, "way": BY_CALL}),
-            note=MAPPED,
+            "mmap-wisdom",
+            Kind.SHAPE,
+            Times({**shape, "way": MAPPED}, {**shape, "way": BY_CALL}),
+            MAPPED,
         )
         for shape in SHAPES
     ]

@@ -6,11 +6,9 @@ from sealift_lab.model.experiment import Experiment
 EXPERIMENTS: tuple[Experiment, ...] = (
     tables.QUAD_HIFN,
     tables.FOUR_BROADCOM,
-    tables.BROADCOM_BY_THREADS,
     claims.EXPERIMENT,
-    loads.SWITCHED,
+    readings.SWITCHED,
     readings.LINES,
-    readings.KERNEL_TIME,
     loads.BEYOND,
     loads.TODAY,
     cores.EXPERIMENT,

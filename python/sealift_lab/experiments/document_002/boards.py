@@ -3,7 +3,8 @@
 Published figures, analysis and simulation stay apart. Nothing here is measured.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial, reduce
 from math import factorial, inf
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sealift_lab._lab import Card, PlayedBoard
 
 CARDS = 4
-Clients = tuple[int, ...]
+Population = tuple[int, ...]
 """How many clients each card has, the most first."""
 
 
@@ -63,8 +64,8 @@ class Board:
         is_rated: Whether cards work at their rated speed; else their rate is fitted, too.
         writes: Memory writes a byte for which the host waits: copied in and out, and where memory
             is the limit, the card's write, too.
-        start: Where fits begin.
-        played: The constants of the simulation, which `refit` leaves as they are, to 3 %.
+        played: The constants of the simulation, which `refit` leaves as they are, to 3 %; fits of
+            the analysis begin there.
         line_cards: How many cards share an interrupt line, each of which an interrupt queries.
         fitted_threads: The rows of the table that constants are fitted to; empty for all.
     """
@@ -74,7 +75,6 @@ class Board:
     table: str
     is_rated: bool
     writes: int
-    start: Constants
     played: Constants
     line_cards: int
     fitted_threads: tuple[int, ...] = ()
@@ -104,47 +104,49 @@ class Board:
     @cached_property
     def constants(self) -> Constants:
         """Of the analysis, with the least squares of relative errors over the cells fitted to."""
-        from scipy.optimize import least_squares  # type: ignore[import-untyped]
-
-        errors = partial(self._errors, self.analyse, self.start)
-        return self._scaled(self.start, least_squares(errors, self._unscaled, method="lm").x)
+        taken = self.played
+        if self.is_rated:
+            taken = taken._replace(rate_mbit_s=self.rated_mbit_s)
+        for _ in range(FIT_STEPS):
+            taken = self.fit_step(self.analyse, taken, step=1e-4)
+        return taken
 
     def refit(self) -> Constants:
-        """Those of the simulation after one more step of Gauss and Newton from `played`.
+        """Those of the simulation after one more step from `played`.
 
         Steps of 4 % are taken for slopes, because shorter ones are lost in the order of events.
         """
-        import numpy as np
 
         def mbit_s(spot: Spot, taken: Constants) -> float:
-            board = replace(self, played=taken)
-            return fmean(FIGURES[MBIT_S](board.simulate(spot, seed=seed)) for seed in seeds(1))
+            (simulations,) = simulate(1, partial(replace(self, played=taken).simulate, spot))
+            return float(means(simulations, MBIT_S)[MBIT_S])
 
-        errors = partial(self._errors, mbit_s, self.played)
-        here, steps = errors(self._unscaled), np.eye(len(self._unscaled)) * STEP
-        slopes = [np.subtract(errors(step), errors(-step)) / (2 * STEP) for step in steps]
-        factors, *_ = np.linalg.lstsq(np.transpose(slopes), -np.array(here))
-        return self._scaled(self.played, factors)
+        return self.fit_step(mbit_s, self.played, step=0.06)
 
-    @property
-    def _unscaled(self) -> list[float]:
-        return [0.0] * (2 if self.is_rated else 3)
+    def fit_step(
+        self, mbit_s: Callable[[Spot, Constants], float], taken: Constants, *, step: float
+    ) -> Constants:
+        """A step of Gauss and Newton to the least squares of relative errors.
 
-    def _scaled(self, constants: Constants, factors: Sequence[float]) -> Constants:
-        # By logarithms, because all constants lie above 0; those behind are rated.
-        more = [2.0 ** float(each) for each in factors]
-        scaled = (one * factor for one, factor in zip(constants, more, strict=False))
-        return Constants(*scaled, *constants[len(more) :])
+        It goes by logarithms to the base 2, because all constants lie above 0; slopes are taken
+        between one `step` more and one less.
+        """
+        import numpy as np
 
-    def _errors(
-        self,
-        mbit_s: Callable[[Spot, Constants], float],
-        constants: Constants,
-        factors: Sequence[float],
-    ) -> list[float]:
-        taken = self._scaled(constants, factors)
-        spots = filter(self.is_fitted, self.published)
-        return [mbit_s(spot, taken) / self.published[spot] - 1 for spot in spots]
+        spots = [*filter(self.is_fitted, self.published)]
+        # Those behind are rated.
+        fitted, rated = (taken[:2], taken[2:]) if self.is_rated else (taken, ())
+
+        def scaled(factors: Any) -> Constants:
+            return Constants(*map(float, np.array(fitted) * 2.0**factors), *rated)
+
+        def errors(factors: Any) -> Any:
+            tried = scaled(factors)
+            return np.array([mbit_s(spot, tried) / self.published[spot] - 1 for spot in spots])
+
+        steps = np.eye(len(fitted)) * step
+        slopes = [(errors(each) - errors(-each)) / (2 * step) for each in steps]
+        return scaled(np.linalg.lstsq(np.transpose(slopes), -errors(0 * steps[0]))[0])
 
     def analyse(self, spot: Spot, constants: Constants | None = None) -> float:
         """Mbit/s by theory; with the fitted constants when left out."""
@@ -164,7 +166,7 @@ class Board:
         return replace(self, writes=COPIES)._solve(bound, spot, drawn)
 
     def _solve(
-        self, solve: Callable[[float, float, Clients], float], spot: Spot, taken: Constants
+        self, solve: Callable[[float, float, Population], float], spot: Spot, taken: Constants
     ) -> float:
         bits = 8 * spot.buffer_bytes
         write_mbit_s = 1_000 * self.constant("host.copy_gbit_per_s")
@@ -233,6 +235,15 @@ def seeds(first: int) -> Sequence[int]:
     return [(first + more) % 2**64 for more in range(SEEDS)]
 
 
+def simulate(
+    first_seed: int, *loads: "Callable[..., PlayedBoard]"
+) -> "Sequence[Sequence[PlayedBoard]]":
+    """Loads with each seed of a run, on all cores: a simulation leaves the GIL."""
+    with ThreadPoolExecutor() as pool:
+        tasks = [[pool.submit(load, seed=each) for each in seeds(first_seed)] for load in loads]
+        return [[task.result() for task in each] for each in tasks]
+
+
 def means(simulations: Sequence["PlayedBoard"], *names: str) -> dict[str, Value]:
     """Some of `FIGURES` as facts: their means over seeds."""
     return {name: fmean(map(FIGURES[name], simulations)) for name in names}
@@ -244,12 +255,18 @@ def spread_facts(name: str, values: Iterable[float]) -> dict[str, Value]:
     return {name: fmean(every), f"{name}, least": min(every), f"{name}, most": max(every)}
 
 
-def spread(clients: int, cards: int) -> Clients:
+def speedups(ones: Sequence["PlayedBoard"], others: Sequence["PlayedBoard"]) -> Iterator[float]:
+    """How many times as fast ones are as others, seed by seed."""
+    of = FIGURES[MBIT_S]
+    return (of(one) / of(other) for one, other in zip(ones, others, strict=True))
+
+
+def spread(clients: int, cards: int) -> Population:
     """Clients on cards, as evenly as possible: the result of "fewest sessions" on equal cards."""
     return tuple((clients + cards - 1 - card) // cards for card in range(cards))
 
 
-def throughput(host_us: float, card_us: float, clients: Clients) -> float:
+def throughput(host_us: float, card_us: float, clients: Population) -> float:
     """Requests a microsecond of all clients, exactly, for exponential service in order of arrival.
 
     A client hands a request to the host, waits for its card, and begins anew; each client keeps to
@@ -270,7 +287,7 @@ def throughput(host_us: float, card_us: float, clients: Clients) -> float:
 
 
 @cache
-def _orders(clients: Clients) -> tuple[float, ...]:
+def _orders(clients: Population) -> tuple[float, ...]:
     """In how many orders clients can stand at the host, by how many stand there."""
     import numpy as np
 
@@ -279,7 +296,7 @@ def _orders(clients: Clients) -> tuple[float, ...]:
     return tuple(float(share) * factorial(at_host) for at_host, share in enumerate(product))
 
 
-def bound(host_us: float, card_us: float, clients: Clients) -> float:
+def bound(host_us: float, card_us: float, clients: Population) -> float:
     """Requests a microsecond at most: min(N / (host + card), 1 / host, cards / card)."""
     cards = sum(count > 0 for count in clients)
     alone = sum(clients) / (host_us + card_us)
@@ -290,22 +307,24 @@ THREADS = Axis("threads", "threads")
 SIZE = Axis("buffer_bytes", "buffer, bytes")
 simulated_experiment = partial(Experiment, operation="request", origin=Origin.SIMULATED, weight=0.2)
 curves = partial(Chart, SIZE.name, log_x=True, log_y=True)
-# Of logarithms to the base 2: 4 %.
-STEP = 0.06
+# They end 1e-6 apart or less, wherever a fit begins.
+FIT_STEPS = 12
 COPIES = 2
 IN_ORDER, COPIES_FIRST, UNLIMITED = "in order", "copies first", "unlimited"
 ROUNDS, COMPLETIONS_FIRST, IN_TURN = "rounds", "completions first", "in turn"
 SEEDS = 3
-# Enough rounds of 32 threads that the ends of a load are little of it.
-REQUESTS = 640
+# Most threads of both tables, and enough rounds of them that the ends of a load are little of it.
+CLIENTS, REQUESTS = 32, 640
 
-# Text is counted once; interrupts are those without the clocks of the host.
+# Text is counted once.
 ANALYSIS, MBIT_S = "analysis, Mbit/s", "simulation, Mbit/s"
 BUS_BUSY, HOST_BUSY = "bus busy, %", "host busy, %"
 COPYING = "of that copying or waiting for memory, %"
 KERNEL, INTERRUPTED, USER = "in the kernel, %", "in interrupts, %", "in applications, %"
 IDLE, CARDS_BUSY = "no card busy, %", "cards busy, %"
 INTERRUPTS, INTERRUPTS_EACH = "interrupts/s", "interrupts a request"
+WITH_CLOCKS, CLOCKS_HZ = "interrupts/s, with clocks", 228
+"""With those of the host's two clocks, as the document counts them."""
 WRITES, ENCRYPTED = "bytes written a byte", "messages encrypted and compared"
 FIGURES: "Mapping[str, Callable[[PlayedBoard], float]]" = {
     MBIT_S: lambda played: 8_000 * played.payload_bytes / played.span_ns,
@@ -320,6 +339,7 @@ FIGURES: "Mapping[str, Callable[[PlayedBoard], float]]" = {
     IDLE: lambda played: 100 * played.idle_ns / played.span_ns,
     CARDS_BUSY: lambda played: 100 * fmean(played.card_ns[:CARDS]) / played.span_ns,
     INTERRUPTS: lambda played: 1e9 * played.interrupts / played.span_ns,
+    WITH_CLOCKS: lambda played: FIGURES[INTERRUPTS](played) + CLOCKS_HZ,
     INTERRUPTS_EACH: lambda played: played.interrupts / played.batches,
     WRITES: lambda played: played.written_bytes / played.payload_bytes,
     ENCRYPTED: lambda played: played.encrypted,
@@ -330,7 +350,6 @@ HIFN = Board(
     "002-T1-quad-hifn7751",
     is_rated=True,
     writes=COPIES,
-    start=Constants(18.7, 21.0, 83.0),
     played=Constants(18.58, 20.83, 83.0),
     line_cards=1,
 )
@@ -342,7 +361,6 @@ BROADCOM = Board(
     "002-T2-four-5820",
     is_rated=False,
     writes=3,
-    start=Constants(13.5, 11.0, 420.0),
     played=Constants(13.43, 11.03, 382.3),
     line_cards=CARDS,
 )

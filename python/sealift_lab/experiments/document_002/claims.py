@@ -12,9 +12,11 @@ from typing import Any
 from sealift_lab.experiments.document_002 import boards
 from sealift_lab.experiments.document_002.boards import (
     BROADCOM,
+    CLIENTS,
     HIFN,
     HIFN_ONE_LINE,
     MBIT_S,
+    WITH_CLOCKS,
     Board,
     Spot,
 )
@@ -62,7 +64,7 @@ def _split(row: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         return
     yield row
     if row["claim_id"] == "3x5820":
-        four_mbit_s = BROADCOM.published[Spot(THREADS, LARGE)]
+        four_mbit_s = BROADCOM.published[Spot(CLIENTS, LARGE)]
         yield {
             **row,
             "claim_id": THREE_OVER_FOUR,
@@ -93,7 +95,7 @@ def _simulated(
     seed: int, board: Board, size_bytes: int, figure: str = MBIT_S, **changes: Any
 ) -> float:
     """A figure of a simulation of 32 threads with requests of a size."""
-    played = board.simulate(Spot(THREADS, size_bytes), seed=seed, **changes)
+    played = board.simulate(Spot(CLIENTS, size_bytes), seed=seed, **changes)
     return boards.FIGURES[figure](played)
 
 
@@ -103,21 +105,14 @@ def _published(row: Mapping[str, str]) -> Published:
     unit, source = row["unit"] or IN_WORDS, f"{row['source']}: {row['as_printed']}"
     if claim.compute and not row["value"]:
         what, unit = claim.what or f"{what}, read as 1 x", "x"
-    published = partial(
-        Published, "002-X1", what, float(row["value"] or 1), unit, source, claim.kind
-    )
-    simulated = partial(published, origin=Origin.SIMULATED, is_fitted=claim.is_fitted)
-    if claim.compute is None:
-        return simulated(Missing(note))
-    return simulated(Fact({CLAIM.name: row["claim_id"]}, HERE), note)
+    here = Fact({CLAIM.name: row["claim_id"]}, HERE) if claim.compute else Missing(note)
+    of = ("002-X1", what, float(row["value"] or 1), unit, source, claim.kind, here)
+    noted = note if claim.compute else ""
+    return Published(*of, noted, origin=Origin.SIMULATED, is_fitted=claim.is_fitted)
 
 
-def _interrupts(at: At, board: Board, size_bytes: int) -> float:
-    return at(board, size_bytes, boards.INTERRUPTS) + CLOCKS_HZ
-
-
-def _in_kernel(at: At, size_bytes: int) -> float:
-    return at(BROADCOM, size_bytes, boards.KERNEL)
+def _at(at: At, board: Board, size_bytes: int, figure: str) -> float:
+    return at(board, size_bytes, figure)
 
 
 def _percent_of_rated(at: At, cards: int) -> float:
@@ -134,8 +129,7 @@ ABOUT, UNIT, PRINTED, HERE = "about", "unit", "published", "here"
 WHY_NONE = {Kind.GIVEN: "given to the model", Kind.BEYOND: "beyond the model"}
 IN_WORDS = "in words"
 THREE_OVER_FOUR = "3x5820-over-4x5820"
-THREADS, SMALL, MIDDLE, LARGE = 32, (16, 64, 256, 1_024), 8_192, 16_384
-CLOCKS_HZ = 228
+SMALL, MIDDLE, LARGE = (16, 64, 256, 1_024), 8_192, 16_384
 BOARDS = {"7751": HIFN, "5820": BROADCOM}
 EACH_CASE = (*SMALL, MIDDLE)
 # By claim: the loads that it is of, and the ends of their names.
@@ -151,31 +145,34 @@ LOADS: Mapping[str, Mapping[str, str]] = {
     },
     "kernel-time": {str(size): f"{size:,} B over four 5820" for size in EACH_CASE},
 }
-# In the order of what is computed; of interrupts with those of the machine's two clocks.
+# In the order of what is computed.
 FITTED: Mapping[str, Callable[[At], float]] = {
     "7751-peak": lambda at: at(HIFN, LARGE),
     "7751-bus": lambda at: 2 * at(HIFN, LARGE),
     "7751-bus-util": lambda at: at(HIFN, LARGE, boards.BUS_BUSY),
-    "small-int-own-lines": lambda at: _interrupts(at, HIFN, 16),
-    "small-int-one-line": lambda at: _interrupts(at, HIFN_ONE_LINE, 16),
+    "small-int-own-lines": lambda at: at(HIFN, 16, WITH_CLOCKS),
+    "small-int-one-line": lambda at: at(HIFN_ONE_LINE, 16, WITH_CLOCKS),
     "5820-peak": lambda at: at(BROADCOM, LARGE),
     "5820-bus": lambda at: 2 * at(BROADCOM, LARGE) / 1_000,
     "5820-bus-util": lambda at: at(BROADCOM, LARGE, boards.BUS_BUSY),
     "5820-util": lambda at: _percent_of_rated(at, 4),
     **{
-        f"large-int-{name}-{size}": partial(_interrupts, board=board, size_bytes=size)
+        f"large-int-{name}-{size}": partial(_at, board=board, size_bytes=size, figure=WITH_CLOCKS)
         for name, board in BOARDS.items()
         for size in (MIDDLE, LARGE)
     },
-    "5820-small-int-low": lambda at: min(_interrupts(at, BROADCOM, size) for size in SMALL),
-    "5820-small-int-high": lambda at: max(_interrupts(at, BROADCOM, size) for size in SMALL),
-    "5820-8k-int": lambda at: _interrupts(at, BROADCOM, MIDDLE),
-    "16k-int": lambda at: _interrupts(at, BROADCOM, LARGE),
+    "5820-small-int-low": lambda at: min(at(BROADCOM, size, WITH_CLOCKS) for size in SMALL),
+    "5820-small-int-high": lambda at: max(at(BROADCOM, size, WITH_CLOCKS) for size in SMALL),
+    "5820-8k-int": lambda at: at(BROADCOM, MIDDLE, WITH_CLOCKS),
+    "16k-int": lambda at: at(BROADCOM, LARGE, WITH_CLOCKS),
     "transfer": lambda at: at(BROADCOM, LARGE),
 }
 NUMBERS: Mapping[str, Callable[[At], float]] = {
-    **{f"kernel-time-{size}": partial(_in_kernel, size_bytes=size) for size in EACH_CASE},
-    "kernel-time-16k": partial(_in_kernel, size_bytes=LARGE),
+    **{
+        f"kernel-time-{size}": partial(_at, board=BROADCOM, size_bytes=size, figure=boards.KERNEL)
+        for size in EACH_CASE
+    },
+    "kernel-time-16k": lambda at: at(BROADCOM, LARGE, boards.KERNEL),
     "3x5820": lambda at: at(BROADCOM, LARGE, cards=3),
     "3x5820-util": lambda at: _percent_of_rated(at, 3),
     "irq-no-gain": lambda at: _over_usual(at, line_cards=1),

@@ -103,8 +103,7 @@ EXPERIMENT = Experiment(
     operation="buffer",
     published=lambda _: [*_published()],
     charts=tuple(
-        curves(series, "MB/s", f"{cipher}, {title}", where={"cipher": cipher, **where})
-        for cipher in CIPHERS
+        curves(series, "MB/s", title, where=where, panels="cipher")
         for series, title, where in FIGURES
     ),
     preferred={"cipher": TDES, "threads": 1, "buffer_bytes": 16, "batch": 1},

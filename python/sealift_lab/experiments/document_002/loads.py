@@ -1,8 +1,8 @@
 """Document 002's boards with other loads, each beside a base load, and a card of today.
 
-002-X2 changes one part of the model. 002-Q has loads that the document's framework could not have;
-software is 3DES in the process itself: no system call, no copy, no set-up, but it takes time of the
-host. 002-M1 has the cards that come described, by their descriptions alone.
+002-Q has loads that the document's framework could not have; software is 3DES in the process
+itself: no system call, no copy, no set-up, but it takes time of the host. 002-M1 has the cards that
+come described, by their descriptions alone.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from sealift_lab.experiments.document_002 import boards
-from sealift_lab.experiments.document_002.boards import HIFN, MBIT_S, SIZE, THREADS, Spot
+from sealift_lab.experiments.document_002.boards import CLIENTS, HIFN, MBIT_S, SIZE, Spot
 from sealift_lab.experiments.notes import read_legend, texts
 from sealift_lab.model.arm import Cell, Computed, Context, Skip, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Scope
@@ -21,90 +21,6 @@ from sealift_lab.model.results import Origin
 
 if TYPE_CHECKING:
     from sealift_lab._lab import PlayedBoard
-
-
-def _switch_cells(scope: Scope) -> Iterator[Cell]:
-    if scope.quick:
-        return
-    for (board, switches), size in product(SWITCHES_OF.items(), (16, 16_384)):
-        for switch in switches:
-            yield {BOARD.name: board, **Spot(32, size).cell, SWITCH.name: switch}
-    for spot in (Spot(2, 16), Spot(4, 1_024), Spot(32, 1_024)):
-        yield {BOARD.name: "Hifn 7751", **spot.cell, SWITCH.name: THEORY}
-
-
-def _switch_arm(cell: Cell, context: Context) -> Computed:
-    board, spot, switch = BOARDS[str(cell[BOARD.name])], Spot.parse(cell), str(cell[SWITCH.name])
-    changed, usual = (
-        [board.simulate(spot, seed=seed, **changes) for seed in boards.seeds(context.seed)]
-        for changes in (_changes(board, switch), SWITCHES[UNCHANGED])
-    )
-    facts = boards.means(changed, boards.HOST_BUSY, boards.IDLE, boards.INTERRUPTS)
-    facts |= boards.spread_facts(MBIT_S, map(boards.FIGURES[MBIT_S], changed))
-    if switch == THEORY:
-        analysed = board.analyse(spot)
-        facts |= {boards.ANALYSIS: analysed, OFF: 100 * (float(facts[MBIT_S]) / analysed - 1)}
-        facts[f"{SWITCH_TIMES}, why none"] = "no part of it alone is off"
-    else:
-        facts |= boards.spread_facts(SWITCH_TIMES, map(_times, changed, usual))
-        facts |= {f"{each}, why none": "inexact" for each in (boards.ANALYSIS, OFF)}
-    return Computed.rounded(facts)
-
-
-def _changes(board: boards.Board, switch: str) -> Mapping[str, Any]:
-    if switch != THEORY:
-        return SWITCHES[switch]
-    fitted = board.constants
-    return {**SWITCHES[THEORY], "request_us": fitted.host_us, "setup_us": fitted.card_us}
-
-
-def _times(one: "PlayedBoard", other: "PlayedBoard") -> float:
-    return boards.FIGURES[MBIT_S](one) / boards.FIGURES[MBIT_S](other)
-
-
-BOARD, SWITCH = Axis("board", "board"), Axis("switch", "part that is changed")
-BOARDS = {"Broadcom 5820": boards.BROADCOM, "Hifn 7751": HIFN}
-SWITCH_TIMES, OFF = "times as in the tables", "simulation over analysis, %"
-UNCHANGED, THEORY = "as in the tables", "host and cards alone"
-OWN_LINES, ONE_LINE, THREE = "a line for each card", "one line for all cards", "three cards"
-IN_TURN, FIRST = "completions in turn", "each completion first"
-SWITCHES: Mapping[str, Mapping[str, Any]] = {
-    UNCHANGED: {},
-    OWN_LINES: {"line_cards": 1},
-    ONE_LINE: {"line_cards": boards.CARDS},
-    IN_TURN: {"order": boards.IN_TURN},
-    FIRST: {"order": boards.COMPLETIONS_FIRST},
-    THREE: {"cards": 3},
-    "no chained requests": {"chain_requests": 1},
-    "no limit of the bus": {"has_bus": False},
-    "no wait for memory": {"memory": boards.UNLIMITED},
-    "copies never wait": {"memory": boards.COPIES_FIRST},
-    # A load long enough for 2 %. All of the host's time is that of requests, by the fit.
-    THEORY: {
-        "batches": 4_000,
-        "law": "all",
-        "has_bus": False,
-        "memory": boards.UNLIMITED,
-        "order": boards.IN_TURN,
-        **dict.fromkeys(("user_us", "block_us", "look_us"), 0.0),
-    },
-}
-SWITCHES_OF = {
-    "Broadcom 5820": [each for each in SWITCHES if each not in (ONE_LINE, THEORY)],
-    "Hifn 7751": [UNCHANGED, ONE_LINE, IN_TURN, FIRST],
-}
-
-SWITCHED = boards.simulated_experiment(
-    **texts(__package__, "cards-switches"),
-    id="002-X2",
-    axes=(BOARD, THREADS, SIZE, SWITCH),
-    compare=SWITCH.name,
-    cells=_switch_cells,
-    arm=_switch_arm,
-    columns={MBIT_S: "Mbit/s", SWITCH_TIMES: "times", boards.IDLE: "cards idle %", OFF: "off %"},
-    estimated_s=1.0,
-    legend=read_legend(__package__, "switches"),
-)
 
 
 @dataclass(frozen=True)
@@ -158,16 +74,14 @@ def _question_arm(cell: Cell, context: Context) -> Computed:
             "all the time already, so that larger ones can't do more"
         )
     base = replace(QUESTIONS[question.base], times=question.times)
-    played, usual = (
-        [each.simulate(size_bytes, seed) for seed in boards.seeds(context.seed)]
-        for each in (question, base)
-    )
+    loads = (partial(each.simulate, size_bytes) for each in (question, base))
+    played, usual = boards.simulate(context.seed, *loads)
     messages = question.batches * question.messages
     batches = boards.SEEDS * question.batches
     by_device = zip(*(each.by_card for each in played), strict=True)
     facts: dict[str, Value] = {
         **boards.means(played, MBIT_S, boards.HOST_BUSY, boards.CARDS_BUSY, boards.INTERRUPTS),
-        **boards.spread_facts(TIMES, map(_times, played, usual)),
+        **boards.spread_facts(TIMES, boards.speedups(played, usual)),
         "beside": question.base,
         HOST_US: fmean(each.host_ns for each in played) / 1_000 / messages,
         SOFTWARE_US: fmean(each.software_ns for each in played) / 1_000 / messages,
@@ -188,7 +102,7 @@ def _question_arm(cell: Cell, context: Context) -> Computed:
 
 
 QUESTION = Axis("question", "question")
-CLIENTS, COST_MODEL = 32, "earliest-finish"
+COST_MODEL = "earliest-finish"
 # Rounds of all threads with each seed, by messages of a batch.
 ROUNDS = {1: 20, 16: 11, 256: 5}
 SOFTWARE_SIZES = (16, 64, 128, 256, 1_024, 16_384)

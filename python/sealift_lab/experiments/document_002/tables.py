@@ -21,6 +21,7 @@ class Table:
     Attributes:
         second: Analysed, too.
         otherwise: Simulated, too: the board as another reading of the document has it.
+        more_threads: Computed, too, except in a quick run: rows that the document doesn't print.
     """
 
     id: str
@@ -28,26 +29,22 @@ class Table:
     second: Board
     second_analysis: str
     otherwise: Board | None = None
+    more_threads: tuple[int, ...] = ()
 
-    def experiment(
-        self, name: str, *, estimated_s: float, threads: tuple[int, ...] = ()
-    ) -> Experiment:
-        """The table as an experiment: every cell is analysed and simulated.
-
-        With other `threads` it has rows that the document doesn't print, and compares nothing.
-        """
-        sizes = {spot.buffer_bytes: None for spot in self.board.published}
-        more = [Spot(*each) for each in product(threads, sizes)]
+    def experiment(self, name: str, *, estimated_s: float) -> Experiment:
+        """The table as an experiment: every cell is analysed and simulated."""
+        sizes = dict.fromkeys(spot.buffer_bytes for spot in self.board.published)
+        more = [Spot(*each) for each in product(self.more_threads, sizes)]
         return boards.simulated_experiment(
             **texts(__package__, name),
-            id="002-X5" if threads else self.id,
+            id=self.id,
             axes=(THREADS, SIZE),
             compare=THREADS.name,
             cells=lambda scope: [
-                spot.cell for spot in more or self.board.published if not (threads and scope.quick)
+                spot.cell for spot in (*self.board.published, *(() if scope.quick else more))
             ],
             arm=self.arm,
-            published=lambda results: [] if threads else [*self.published(results)],
+            published=lambda results: [*self.published(results)],
             charts=CHARTS,
             lines=lambda results: [
                 Line("analysis", MBIT_S, float(each.facts[ANALYSIS]), Origin.PROJECTED, each.cell)
@@ -60,8 +57,10 @@ class Table:
 
     def arm(self, cell: Cell, context: Context) -> Computed:
         """Computes a cell: the analyses, and the mean of simulations with all seeds."""
-        spot, second = Spot.parse(cell), self.second_analysis
-        simulations = [self.board.simulate(spot, seed=seed) for seed in boards.seeds(context.seed)]
+        spot = Spot.parse(cell)
+        every = [each for each in (self.board, self.otherwise) if each]
+        loads = [partial(each.simulate, spot) for each in every]
+        simulations, *others = boards.simulate(context.seed, *loads)
         bounds = (self.board.bound(spot, each) for each in simulations)
         facts: dict[str, Value] = {
             ANALYSIS: self.board.analyse(spot),
@@ -69,26 +68,19 @@ class Table:
             **boards.spread_facts(MBIT_S, map(boards.FIGURES[MBIT_S], simulations)),
             **boards.spread_facts(BOUND, bounds),
             **boards.means(simulations, *COUNTS),
-            second: self.second.analyse(spot),
         }
         rated_mbit_s = self.board.rated_mbit_s * boards.CARDS
         facts["of the rated speed, %"] = 100 * float(facts[MBIT_S]) / rated_mbit_s
-        if self.otherwise:
-            others = (
-                self.otherwise.simulate(spot, seed=each) for each in boards.seeds(context.seed)
-            )
-            facts |= boards.spread_facts(ONE_LINE, map(boards.FIGURES[MBIT_S], others))
-        compared = [name for name in (ANALYSIS, MBIT_S, second, ONE_LINE) if name in facts]
-        if spot not in self.board.published:
-            return Computed.rounded(facts | {f"{PUBLISHED}, why none": NOT_PRINTED})
-        facts[PUBLISHED] = published = self.board.published[spot]
-        for name in compared:
-            facts[f"{name}, {ERROR}"] = 100 * (float(facts[name]) / published - 1)
+        for each in others:
+            facts |= boards.spread_facts(ONE_LINE, map(boards.FIGURES[MBIT_S], each))
         # Where it is fitted to some rows, the second analysis is none of these.
-        if self.second.fitted_threads and self.second.is_fitted(spot):
-            for name in (second, f"{second}, {ERROR}"):
-                del facts[name]
-                facts[f"{name}, why none"] = "fitted to this row"
+        if not (self.second.fitted_threads and self.second.is_fitted(spot)):
+            facts[self.second_analysis] = self.second.analyse(spot)
+        if published := self.board.published.get(spot):
+            compared = {ANALYSIS, MBIT_S, self.second_analysis, ONE_LINE} & facts.keys()
+            facts[PUBLISHED] = published
+            for name in sorted(compared):
+                facts[f"{name}, {ERROR}"] = 100 * (float(facts[name]) / published - 1)
         return Computed.rounded(facts)
 
     def published(self, results: Results) -> Iterator[Published]:
@@ -140,7 +132,6 @@ def _ends(facts: Mapping[str, Value]) -> tuple[float, float]:
 
 
 PUBLISHED, ERROR = "published, Mbit/s", "error in %"
-NOT_PRINTED = "table 2 has 1 and 32 threads"
 ONE_LINE = "simulation with one interrupt line, Mbit/s"
 ANALYSIS_BOUND = "bound of the analysis, Mbit/s"
 BOUND = "bound of the simulation, Mbit/s"
@@ -185,10 +176,10 @@ T1 = Table(
     otherwise=boards.HIFN_ONE_LINE,
 )
 AS_RATED = replace(boards.BROADCOM, is_rated=True, writes=boards.COPIES)
-T2 = Table("002-T2", boards.BROADCOM, AS_RATED, "analysis with published constants, Mbit/s")
-
-QUAD_HIFN = T1.experiment("cards-quad-hifn", estimated_s=3.5)
-FOUR_BROADCOM = T2.experiment("cards-four-broadcom", estimated_s=1.5)
-BROADCOM_BY_THREADS = T2.experiment(
-    "cards-four-broadcom-by-threads", estimated_s=2.0, threads=(1, 2, 3, 4, 32)
+T2 = Table(
+    *("002-T2", boards.BROADCOM, AS_RATED, "analysis with published constants, Mbit/s"),
+    more_threads=(2, 3, 4),
 )
+
+QUAD_HIFN = T1.experiment("cards-quad-hifn", estimated_s=1.5)
+FOUR_BROADCOM = T2.experiment("cards-four-broadcom", estimated_s=1.0)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sealift_lab.experiments.combinations import axes
-from sealift_lab.experiments.document_003 import tables
 from sealift_lab.experiments.document_003.language_processes import PROGRAMS
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.built import Build, Tool, build, machine_code
@@ -21,7 +20,15 @@ from sealift_lab.measure.crypto import LOAD, Load, with_load
 from sealift_lab.measure.timed import Stopwatch
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value, WrongResultError
 from sealift_lab.model.experiment import Chart, Experiment, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Times, table
+from sealift_lab.model.published import (
+    Figure,
+    Kind,
+    Missing,
+    Published,
+    Times,
+    printed_claim,
+    table,
+)
 from sealift_lab.model.results import Results
 
 if TYPE_CHECKING:
@@ -117,11 +124,11 @@ class Products:
         )
 
 
-def products_facts(made: Build) -> Mapping[str, Value]:
-    """The facts that an arm reports of a library of products."""
-    used = machine_code(made.folder / LIBRARY, "products")
+def facts_of(made: Build, function: str, checked: str) -> Mapping[str, Value]:
+    """The facts that an arm reports of a function of a library, and of what is checked."""
+    used = machine_code(made.folder / LIBRARY, function)
     return {
-        "checked_against": "the sum, by whole numbers",
+        "checked_against": f"{checked}, by whole numbers",
         "detail": made.detail,
         MACHINE_CODE: used,
     }
@@ -130,7 +137,9 @@ def products_facts(made: Build) -> Mapping[str, Value]:
 def _arm(cell: Cell, _: Context) -> Arm:
     source, tool, options = BUILDS[str(cell["build"])]
     made = build(PROGRAMS / source, tool, *options, "-o", LIBRARY)
-    return Products(made.folder / LIBRARY, int(cell["threads"]), products_facts(made))
+    return Products(
+        made.folder / LIBRARY, int(cell["threads"]), facts_of(made, "products", "the sum")
+    )
 
 
 def _check(cell: Cell, _: Context) -> None:
@@ -174,7 +183,7 @@ def _published(results: Results) -> Iterator[Published]:
     nothing = Missing(NO_WINDOWS)
     what = "gcc under Linux against MSVC under Windows, many threads"
     note = "gcc against clang under one system is in the rows"
-    yield tables.claim("003-T2", what, "os-no-difference", Kind.SLOPE, nothing, note)
+    yield printed_claim("003-T2", what, "os-no-difference", Kind.SLOPE, nothing, note)
 
 
 def _speedups(results: Results) -> Iterator[Published]:
@@ -196,20 +205,11 @@ def _speedups(results: Results) -> Iterator[Published]:
 
 def _systems(threads: int, windows_s: float, linux_s: float) -> Published:
     """No difference of the systems, as far as whole seconds tell."""
-    row = tables.claim_row(claim_id="os-no-difference")
     low, high = (windows_s - 0.5) / (linux_s + 0.5), (windows_s + 0.5) / (linux_s - 0.5)
-    return Published(
-        "003-T2",
-        f"no difference of Linux and Windows, {threads} threads: {windows_s:g}/{linux_s:g} s",
-        1.0,
-        "x",
-        f"{row['source']}: {row['as_printed']}",
-        Kind.ARITHMETIC,
-        Missing("both are printed"),
-        "times are printed in whole seconds",
-        low=low,
-        high=high,
-    )
+    what = f"no difference of Linux and Windows, {threads} threads: {windows_s:g}/{linux_s:g} s"
+    of = ("os-no-difference", Kind.ARITHMETIC, Missing("both are printed"))
+    note = "times are printed in whole seconds"
+    return printed_claim("003-T2", what, *of, note, low=low, high=high)
 
 
 def _loads(results: Results) -> Mapping[int, str]:
@@ -231,14 +231,10 @@ GCC, CLANG, RUSTC = Tool("gcc", "gcc"), Tool("clang", "clang"), Tool("rustc", "r
 RELEASE, UNOPTIMISED = "gcc -O2", "gcc -O0"
 RUST = ("--edition=2021", "--crate-type=cdylib", "-C", "opt-level=3")
 BUILDS: Mapping[str, tuple[str, Tool, Sequence[str]]] = {
-    RELEASE: ("products.c", GCC, (*SHARED, "-O2")),
-    UNOPTIMISED: ("products.c", GCC, (*SHARED, "-O0")),
-    "gcc -O3": ("products.c", GCC, (*SHARED, "-O3")),
-    f"gcc {NATIVE}": ("products.c", GCC, (*SHARED, *NATIVE.split())),
-    "clang -O2": ("products.c", CLANG, (*SHARED, "-O2")),
-    "clang -O0": ("products.c", CLANG, (*SHARED, "-O0")),
-    "clang -O3": ("products.c", CLANG, (*SHARED, "-O3")),
-    f"clang {NATIVE}": ("products.c", CLANG, (*SHARED, *NATIVE.split())),
+    **{
+        f"{tool.command} {level}": ("products.c", tool, (*SHARED, *level.split()))
+        for tool, level in product((GCC, CLANG), ("-O2", "-O0", "-O3", NATIVE))
+    },
     "rustc -O3": ("products.rs", RUSTC, RUST),
     "rustc -O3, native": ("products.rs", RUSTC, (*RUST, "-C", "target-cpu=native")),
 }

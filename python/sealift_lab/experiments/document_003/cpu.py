@@ -17,7 +17,16 @@ from sealift_lab.measure.crypto import LOAD, MANY_KEYS, Load, crypto_cells, with
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Chart, Experiment, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Scaled, Times
+from sealift_lab.model.published import (
+    Figure,
+    Kind,
+    Missing,
+    Published,
+    Rate,
+    Scaled,
+    Times,
+    printed_claim,
+)
 from sealift_lab.model.results import Results
 from sealift_lab.model.workload import FRESH_KEYS, ONE_KEY
 
@@ -36,7 +45,7 @@ def _cells_by_threads(scope: Scope) -> Iterator[Cell]:
 
 
 def _published_by_threads(results: Results) -> Iterator[Published]:
-    speed, claim = (partial(each, "003-F5") for each in (tables.speed, tables.claim))
+    speed, claim = (partial(each, "003-F5") for each in (tables.speed, printed_claim))
     of_one, of_all = (tables.cpu_row(cpu=CPU, test=test) for test in (ONE, EVERY))
     all_threads = f"AES-GCM, {PUBLISHED_THREADS} threads"
     there = f"there {PUBLISHED_THREADS} threads on as many hardware threads, of 6 + 8 cores"
@@ -101,7 +110,7 @@ def _published_libraries(_: Results) -> Iterator[Published]:
             yield Published("003-F6", what, fast / slow, "x", source, Kind.RATIO, times, note)
         note = f"{note}; {claimed:g} times, or {claimed + 1:g} if that is what the library adds"
         what = "boost by IPP, around"
-        yield tables.claim("003-F6", what, "ipp", Kind.RATIO, times, note, value=claimed)
+        yield printed_claim("003-F6", what, "ipp", Kind.RATIO, times, note, value=claimed)
 
 
 def _cells_of_sets(scope: Scope) -> Iterator[Cell]:
@@ -127,7 +136,7 @@ def _published_sets(results: Results) -> Iterator[Published]:
             fast, slow = map(tables.mb_per_s, (row, tables.cpu_row(cpu=cpu, test=ONE)))
             cores = int(row["cores_as_printed"])
             what = f"{cpu}, speed-up a thread: {fast:g}/{slow:g} MB/s over {cores}"
-            note = f"messages {work['workload']}, table code, a thread a core"
+            note = f"messages {work['workload']}, table code, a thread a core; there {cores}"
             value, unit, source = fast / slow / cores, "x a thread", row["source"]
             yield Published("003-T4", what, value, unit, source, Kind.SLOPE, gain, note)
     first, second = CPU, "i7-13620H"
@@ -136,14 +145,14 @@ def _published_sets(results: Results) -> Iterator[Published]:
     none, value = Missing("the 12th and the 13th generation need a machine each"), ours / other
     singles = [tables.mb_per_s(tables.cpu_row(cpu=cpu, test=ONE)) for cpu in (first, second)]
     note = "one thread of each: {:g} and {:g} MB/s".format(*singles)
-    yield tables.claim("003-T4", what, "generations", Kind.RATIO, none, note, value=value)
+    yield printed_claim("003-T4", what, "generations", Kind.RATIO, none, note, value=value)
 
 
 def _value_of_sets(row: tables.Row, work: Cell) -> Published:
     test, is_one, cores = row["test"], row["test"] == ONE, int(row["cores_as_printed"])
     device, load = VENDOR if test == EVERY_IPP else TABLE_CODE, Load.BELOW if is_one else Load.ALL
     where = {"device": device, **work, **({"threads": 1} if is_one else A_THREAD_A_CORE)}
-    threads = "1 thread" if is_one else f"a thread a core; there {cores} threads"
+    threads = "1 thread" if is_one else f"a thread a core; there {cores}"
     note = f"messages {work['workload']}, {messages.NAMES[device]}, {threads}"
     # Drawn once, though compared with both readings of the messages.
     series = test if work["workload"] == messages.STATED else ""
@@ -177,7 +186,7 @@ def _published_primitives(results: Results) -> Iterator[Published]:
             what = f"our reading: cheapest a message, suite {suite}: AES-GCM against {other}"
             note, at = f"{aes_gcm}, one key; printed of no speed", {"threads": threads}
             times = Times({"primitive": aes_gcm, **at}, {"primitive": other, **at})
-            yield tables.claim("003-P0", what, "aes-gcm-best", Kind.READING, times, note)
+            yield printed_claim("003-P0", what, "aes-gcm-best", Kind.READING, times, note)
 
 
 # The CPU of figures 5 and 6, and the tests of table 4.

@@ -6,10 +6,9 @@ as a register of the processor holds.
 """
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 from sealift_lab.experiments.combinations import axes
 from sealift_lab.experiments.document_003 import tables
@@ -21,16 +20,17 @@ from sealift_lab.experiments.document_003.compilers import (
     OPERATIONS,
     SHARED,
     check_sum,
+    facts_of,
     multiply_of,
-    products_facts,
 )
 from sealift_lab.experiments.document_003.language_processes import PROGRAMS
 from sealift_lab.experiments.notes import texts
-from sealift_lab.measure.built import Build, build, machine_code
+from sealift_lab.machine.facts import describe
+from sealift_lab.measure.built import Build, build
 from sealift_lab.measure.timed import timed
-from sealift_lab.model.arm import Arm, Cell, Context, Sample, Value, WrongResultError
+from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.experiment import Chart, Experiment, Scope
-from sealift_lab.model.published import Kind, Published, Times, table
+from sealift_lab.model.published import Kind, Published, Times, printed_claim, table
 from sealift_lab.model.results import Results
 
 
@@ -43,6 +43,7 @@ class NumberType:
             exceed, which has chains alone.
         factor: Its value.
         wide: The type that a step is done in, where it is another one.
+        option: The option of gcc that brings its instructions, where they need one.
         is_optimised: False for a debug build.
     """
 
@@ -50,6 +51,7 @@ class NumberType:
     literal: str
     factor: float
     wide: str = ""
+    option: str = ""
     is_optimised: bool = True
 
 
@@ -67,28 +69,8 @@ class _Described:
         return {**self.arm.report(), **self.facts}
 
 
-def chains_of(library: Path, chains: int) -> tuple[Callable[[], None], int]:
-    """A function that works the chains of a library, and how many operations that is.
-
-    It checks where they end, and raises WrongResultError.
-    """
-    of = ctypes.CDLL(str(library))
-    of.chains.restype, of.chains.argtypes = ctypes.c_double, (ctypes.c_uint32,)
-    lanes = of.lanes()
-    # After an odd number of steps: 64 less where each began, 1 to how many they are.
-    expected = float(lanes * sum(64 - begin for begin in range(1, chains + 1)))
-
-    def run() -> None:
-        found = of.chains(STEPS)
-        if found != expected:
-            raise WrongResultError(
-                f"{library}: the chains end at {found}; right would be {expected}"
-            )
-
-    return run, 2 * lanes * chains * STEPS
-
-
-def _arm(cell: Cell, _: Context) -> Arm:
+def _arm(cell: Cell, context: Context) -> Arm:
+    _check(cell, context)
     form, of = str(cell["form"]), TYPES[str(cell["type"])]
     if form == MATRICES:
         made = _build("products.c", of, (f"-DTYPE={of.name}", f"-DLITERAL={of.literal}"), "-O2")
@@ -98,29 +80,44 @@ def _arm(cell: Cell, _: Context) -> Arm:
             lambda: check_sum(multiply(PRODUCTS), PRODUCTS, of.factor, library),
             operations=PRODUCTS * OPERATIONS,
         )
-        return _Described(arm, products_facts(made))
+        return _Described(arm, facts_of(made, "products", "the sum"))
+    made, chains = build_chains(of, form), FORMS[form][0]
+    code = ctypes.CDLL(str(made.folder / LIBRARY))
+    code.chains.restype, code.chains.argtypes = ctypes.c_double, (ctypes.c_uint32,)
+    # After an odd number of steps: 64 less where each began, 1 to how many they are.
+    expected = float(code.lanes() * sum(64 - begin for begin in range(1, chains + 1)))
+
+    def run() -> None:
+        if (found := code.chains(STEPS)) != expected:
+            text = f"the chains end at {found}; right would be {expected}"
+            raise WrongResultError(f"{made.folder}: {text}")
+
+    arm = timed(run, operations=2 * code.lanes() * chains * STEPS)
+    return _Described(arm, facts_of(made, "chains", "where the chains end"))
+
+
+def build_chains(of: NumberType, form: str) -> Build:
+    """The library of one of the `FORMS`; raises as `build` does."""
     chains, is_vector = FORMS[form]
     # A product and a sum, not one instruction for both, which whole numbers have none of.
-    more = ("-DVECTOR", "-ffp-contract=off") if is_vector else ()
+    more = ("-ffp-contract=off", *(["-DVECTOR"] if is_vector else []))
     macros = (f"-DTYPE={of.name}", f"-DWIDE={of.wide or of.name}", f"-DCHAINS={chains}", *more)
-    made = _build("chains.c", of, macros, NATIVE if is_vector else "-O2")
-    run, operations = chains_of(made.folder / LIBRARY, chains)
-    facts = {
-        "checked_against": "where the chains end, by whole numbers",
-        "detail": made.detail,
-        MACHINE_CODE: machine_code(made.folder / LIBRARY, "chains"),
-    }
-    return _Described(timed(run, operations=operations), facts)
+    return _build("chains.c", of, macros, NATIVE if is_vector else "-O2")
 
 
-def _check(*_: object) -> None:
+def _check(cell: Cell, _: Context) -> None:
     GCC.check()
+    if cell["type"] == HALF and HALF_FLAG not in str(describe()["cpu_flags"].value):
+        raise Skip(
+            f"this processor doesn't compute with half-precision numbers (no {HALF_FLAG} in "
+            "/proc/cpuinfo); Intel's Xeons do since Sapphire Rapids"
+        )
 
 
 def _build(source: str, of: NumberType, macros: tuple[str, ...], level: str) -> Build:
     """By gcc; one number at a time, unless a source has vectors itself."""
     level = level if of.is_optimised else "-O0"
-    options = (*SHARED, *level.split(), "-fno-tree-vectorize", *macros)
+    options = (*SHARED, *level.split(), *of.option.split(), "-fno-tree-vectorize", *macros)
     return build(PROGRAMS / source, GCC, *options, "-o", LIBRARY)
 
 
@@ -158,14 +155,14 @@ def _claims(form: str) -> Iterator[Published]:
 
     less, added = (tables.claim_value(each) / 100 for each in ("int-vs-float", "cast-cpu"))
     what, here = f"4-byte float against int, almost {100 * less:g} % slower", times(FLOAT, INT)
-    yield tables.claim("003-F3", what, "int-vs-float", Kind.RATIO, here, form, value=1 - less)
+    yield printed_claim("003-F3", what, "int-vs-float", Kind.RATIO, here, form, value=1 - less)
     what, here = "int against 4-byte float", times(INT, FLOAT)
-    yield tables.claim("003-F3", what, "float-slower", Kind.SHAPE, here, form)
+    yield printed_claim("003-F3", what, "float-slower", Kind.SHAPE, here, form)
     what, here = "8-byte against 4-byte integer", times(LONG_LONG, INT)
-    yield tables.claim("003-F3", what, "int8-int4", Kind.SLOPE, here, form)
+    yield printed_claim("003-F3", what, "int8-int4", Kind.SLOPE, here, form)
     what, here = "static over dynamic casting of float, up to", times(FLOAT, CAST)
     note = f"{form}; {1 + added:g} times if the {100 * added:g} % are added"
-    yield tables.claim("003-F3", what, "cast-cpu", Kind.RATIO, here, note, value=1 + added)
+    yield printed_claim("003-F3", what, "cast-cpu", Kind.RATIO, here, note, value=1 + added)
 
 
 # Odd, so that chains end elsewhere than where they began.
@@ -173,6 +170,7 @@ STEPS = 100_001
 # Hundreds of microseconds, beside which the check is nothing.
 PRODUCTS = 16
 INT, LONG_LONG, FLOAT, CAST = "int", "long long", "float", "float with double literal"
+HALF, HALF_FLAG = "half", "avx512_fp16"
 TYPES: Mapping[str, NumberType] = {
     INT: NumberType("int", "3", 3),
     "long": NumberType("long", "3", 3),
@@ -181,6 +179,7 @@ TYPES: Mapping[str, NumberType] = {
     CAST: NumberType("float", "1.5", 1.5, wide="double"),
     "double": NumberType("double", "1.5", 1.5),
     "signed char": NumberType("signed char", "", 0),
+    HALF: NumberType("_Float16", "", 0, option="-mavx512fp16"),
     "int, not optimised": NumberType("int", "3", 3, is_optimised=False),
 }
 MATRICES = "products of matrices"

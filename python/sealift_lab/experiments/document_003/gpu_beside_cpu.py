@@ -19,7 +19,7 @@ from sealift_lab.experiments.document_003.gpus.limits import GPUS, Grid
 from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
+from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times, printed_claim
 from sealift_lab.model.results import Origin, Results
 
 
@@ -68,7 +68,7 @@ def _core_published(results: Results) -> Iterator[Published]:
     own = tables.mb_per_s(core) / tables.mb_per_s(thread)
     note = f"table code against the published program; the document's own table gives {own:.1f}"
     here = cells.of_a_gpu(results, Times(of_core, of_gpu), **of_gpu)
-    yield tables.claim("003-F9", what, "cpu-gpu-core", Kind.RATIO, here, note)
+    yield printed_claim("003-F9", what, "cpu-gpu-core", Kind.RATIO, here, note)
 
 
 def _published(results: Results) -> Iterator[Published]:
@@ -86,11 +86,11 @@ def _published(results: Results) -> Iterator[Published]:
     own = f"own tables give {gpu / cores:.1f}, and {gpu / vendor:.1f} against the vendor's library"
     note = "the published program on all of the GPU against table code on all cores; the document's"
     note = f"{note} {own}; {cells.WORKLOAD}"
-    yield tables.claim("003-F10", what, "gpu-cpu", Kind.RATIO, here, note)
+    yield printed_claim("003-F10", what, "gpu-cpu", Kind.RATIO, here, note)
     what = "a CPU core takes less for one message than a GPU"
     here = cells.of_a_gpu(results, latency, **device)
     note = f"one message, handed over and waited for before the next, {HOST}; {cells.WORKLOAD}"
-    yield tables.claim("003-F10", what, "latency", Kind.SHAPE, here, note)
+    yield printed_claim("003-F10", what, "latency", Kind.SHAPE, here, note)
 
 
 def _core_lines(_: Results) -> Iterator[Line]:
@@ -117,7 +117,7 @@ def _lines(_: Results) -> Iterator[Line]:
             at, ns = {"data": HOST, "batch": batch}, limits.message_ns(gpu, batch)
             yield Line(f"{gpu.name} at least", "time", ns, Origin.PROJECTED, at)
     for row in CPU_ROWS:
-        ns = 1e9 * limits.MESSAGES.text_bytes / (cells.MEGABYTE * tables.mb_per_s(row))
+        ns = 1e9 * limits.TEXT_BYTES / (cells.MEGABYTE * tables.mb_per_s(row))
         series = f"published: {row['cpu']}, {row['test']}"
         yield Line(series, "time", ns, Origin.PUBLISHED, {"data": HOST})
 
@@ -130,7 +130,7 @@ GPU_ONE, ALL_ROWS = (
 )
 CORE_ROWS = {CPU: CPU_ONE, **GPU_ONE}
 LIMIT_SERIES = {AS_PUBLISHED: "at most", OURS: "at most, Sealift's kernel"}
-RESIDENT_MESSAGES: Cell = {"data": RESIDENT, "message_bytes": limits.MESSAGES.text_bytes}
+RESIDENT_MESSAGES: Cell = {"data": RESIDENT, "message_bytes": limits.TEXT_BYTES}
 UNITS, BATCH = Axis("units", "multiprocessors, or cores"), Axis("batch", "messages at once")
 FEWER, MANY = 4_096, 1 << 18
 # Latency, then halves of what is left between, so that a budget that ends early leaves the least

@@ -19,7 +19,7 @@ from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context, Value
 from sealift_lab.model.experiment import Axis, Chart, Line, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times
+from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Times, printed_claim
 from sealift_lab.model.results import Origin, Results
 
 Grids = Callable[[str, int], Iterable[Grid]]
@@ -113,7 +113,7 @@ def _breaks(
     The measured one is a multiple of as many units as the device has, which make a whole round;
     `kind` says whether the model finds the break or is given it, and `why` by which of its inputs.
     """
-    claim = partial(tables.claim, f"003-{claim_id[:2].upper()}")
+    claim = partial(printed_claim, f"003-{claim_id[:2].upper()}")
     printed = tables.claim_row(claim_id=claim_id)["unit"]
     program, gpu = "the published program, replicated", DOCUMENT_GPU.name
 
@@ -152,31 +152,34 @@ def multiprocessors_in(results: Results) -> int | None:
     return next((int(units) for units in facts if units), None)
 
 
-def _published_grids(results: Results) -> Iterator[Published]:
-    units = multiprocessors_in(results)
+def grid_speeds(results: Results, where: Cell, note: str) -> Iterator[Published]:
+    """The document's table of grids beside as many blocks for each multiprocessor here."""
     for grid, row in PRINTED_GRIDS.items():
         times, at = times_of(grid), {"threads_per_block": grid.threads}
-        here: Figure = Missing(results.why_missing(**REPLICATED_PUBLISHED))
-        if units is not None:
-            where = {**REPLICATED_PUBLISHED, **at, "thread_blocks": times * units}
-            here = cells.of_a_gpu(results, Rate(where))
-        each = f"{times} blocks for each multiprocessor" if times > 1 else "a block for each one"
+        here = _speed(results, {**where, **at}, times)
         what = f"{grid.blocks} blocks of {grid.threads} threads"
-        note = f"the published program, replicated, {each}; {cells.WORKLOAD}"
+        each = f"{note}; blocks for each multiprocessor: {times}"
         place = {**cells.PUBLISHED_WAY, "thread_blocks": grid.blocks, **at}
         series = f"published: {DOCUMENT_GPU.name}"
-        yield tables.speed("003-T3", what, row, here, note, series, place)
+        yield tables.speed("003-T3", what, row, here, each, series, place)
 
 
-def _published_generations(results: Results) -> Iterator[Published]:
-    note = f"the published program, replicated; {cells.WORKLOAD}"
+def generation_speeds(results: Results, where: Cell, note: str) -> Iterator[Published]:
+    """The document's GPUs beside one thread, and a block on each multiprocessor, here."""
     for row in tables.GPUS:
-        threads = 1 if row["test"] == "Thread = 1" else limits.BLOCK_THREADS
-        where = {"threads_per_block": threads}
+        is_one = row["test"] == "Thread = 1"
+        at: Cell = {"threads_per_block": 1 if is_one else limits.BLOCK_THREADS}
+        here = _speed(results, {**where, **at}, 0 if is_one else 1)
         what, series = f"{row['gpu']}, {row['test']}", f"published: {row['test']}"
-        here = cells.of_a_gpu(results, Rate(where), **where)
-        at = {**cells.PUBLISHED_WAY, "device": row["gpu"], **where}
-        yield tables.speed("003-T5", what, row, here, note, series, at)
+        place = {**cells.PUBLISHED_WAY, "device": row["gpu"], **at}
+        yield tables.speed("003-T5", what, row, here, note, series, place)
+
+
+def _speed(results: Results, where: Cell, rounds: int) -> Figure:
+    """The speed of so many blocks for each multiprocessor, 0 for a single one."""
+    if (units := multiprocessors_in(results)) is None:
+        return Missing(results.why_missing(**where))
+    return cells.of_a_gpu(results, Rate({**where, "thread_blocks": rounds * units or 1}))
 
 
 def _published_types(results: Results) -> Iterator[Published]:
@@ -185,7 +188,7 @@ def _published_types(results: Results) -> Iterator[Published]:
         figure = Times({**alone, "type": one}, {**alone, "type": other})
         return cells.of_a_gpu(results, figure, **alone)
 
-    claim, added = partial(tables.claim, "003-F4"), 1 + tables.claim_value("cast-gpu") / 100
+    claim, added = partial(printed_claim, "003-F4"), 1 + tables.claim_value("cast-gpu") / 100
     what, note = "static over dynamic casting of float, one thread, up to", "if the 800 % are added"
     here = times(limits.FLOAT, limits.CAST)
     yield claim(what, "cast-gpu", Kind.RATIO, here, f"{added:g} times {note}", value=added)
@@ -233,6 +236,7 @@ PRINTED_GRIDS = {
 }
 ONE_THREAD = tables.gpu_row(gpu="RTX 4070 (2023)", test="Thread = 1")
 PUBLISHED_GPU = f"published: {ONE_THREAD['gpu']}"
+ON_AES_128 = f"the published program, replicated; {cells.WORKLOAD}"
 REPLICATED_PUBLISHED: Cell = {"code": AS_PUBLISHED, "mode": cells.REPLICATED}
 # The published program in its mode, and with each message worked once; and Sealift's kernel.
 PUBLISHED, PUBLISHED_ONCE = (
@@ -290,7 +294,7 @@ GRIDS = _by_grid(
     **texts(__package__, "gpu-grid"),
     id="003-T3",
     cells=_cells(document_grids, *WAYS),
-    published=lambda results: [*_published_grids(results)],
+    published=lambda results: [*grid_speeds(results, REPLICATED_PUBLISHED, ON_AES_128)],
     charts=cells.code_charts("thread_blocks", "Grids", panels="threads_per_block"),
     lines=lambda _: _limits(
         document_grids, "thread_blocks", "threads_per_block", gpus=[DOCUMENT_GPU]
@@ -302,7 +306,7 @@ GENERATIONS = _by_grid(
     id="003-T5",
     compare="device",
     cells=_cells(one_and_all, PUBLISHED),
-    published=lambda results: [*_published_generations(results)],
+    published=lambda results: [*generation_speeds(results, REPLICATED_PUBLISHED, ON_AES_128)],
     charts=(
         Chart("device", "threads_per_block", "MB/s", "One thread, and all of a GPU", log_y=True),
     ),

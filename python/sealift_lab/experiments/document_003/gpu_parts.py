@@ -5,17 +5,15 @@ on this processor, they are few and small. Not part of a quick run.
 """
 
 from collections.abc import Iterator
-from itertools import product
 
 from sealift_lab.experiments.combinations import axes, grid
-from sealift_lab.experiments.document_003.gpus import cells, limits
+from sealift_lab.experiments.document_003.gpus import cells
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR, device_spec
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import MANY_KEYS, REGIMES
 from sealift_lab.measure.native import gcm, native
 from sealift_lab.model.arm import Arm, Cell, Context
-from sealift_lab.model.experiment import Axis, Chart, Line, Scope
-from sealift_lab.model.results import Origin, Results
+from sealift_lab.model.experiment import Axis, Chart, Scope
 from sealift_lab.model.workload import SEAL_ONLY, KeyRegime, of_size
 
 
@@ -58,19 +56,6 @@ def _messages_arm(cell: Cell, context: Context) -> Arm:
         messages=max(2, every_bytes // message_bytes),
         message_bytes=message_bytes,
     )
-
-
-def _lines_of_messages(_: Results) -> Iterator[Line]:
-    """What each GPU of the model could do at most; counter mode is no machine code of its own."""
-    works = [each for each in WORKS if not each[0].startswith("counter mode")]
-    for each, key_bits, (work, size_bytes), s_box in product(limits.GPUS, KEY_BITS, works, S_BOXES):
-        at: Cell = {"work": work, "message_bytes": size_bytes, "key_bits": key_bits}
-        strict, messages = s_box != S_BOXES[0], limits.Messages(key_bits, size_bytes)
-        found = limits.long_limit(each, key_bits, strict=strict)
-        if size_bytes == SHORT:
-            found = limits.message_limit(each, messages, strict=strict)
-        series, speed = f"{each.name} at most, {s_box}", found.bytes_per_s / 1e6
-        yield Line(series, "MB/s", speed, Origin.PROJECTED, at)
 
 
 def _cells_of_host(scope: Scope) -> Iterator[Cell]:
@@ -160,7 +145,6 @@ MESSAGES = cells.gpu_experiment(
             ("Messages of 1 MiB, one key", 1 << 20),
         )
     ),
-    lines=lambda results: [*_lines_of_messages(results)],
     weight=0.15,
 )
 HOST = cells.gpu_experiment(

@@ -21,7 +21,15 @@ from sealift_lab.measure.native import gcm, native
 from sealift_lab.model import workload
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Chart, Scope
-from sealift_lab.model.published import Figure, Kind, Missing, Published, Rate, Scaled, Times
+from sealift_lab.model.published import (
+    Figure,
+    Kind,
+    Missing,
+    Published,
+    Scaled,
+    Times,
+    printed_claim,
+)
 from sealift_lab.model.results import Results
 from sealift_lab.model.workload import FRESH_KEYS, SEAL_ONLY, Mix
 
@@ -97,30 +105,11 @@ def _published(results: Results) -> Iterator[Published]:
         of: Cell = {TEST.name: name}
         note = f"the published program, replicated; messages: {name}"
         if name != SEALED:
-            yield from _speeds({**gpu, **of}, units, results, note)
+            yield from gpu_grids.grid_speeds(results, {**gpu, **of}, note)
+            yield from gpu_grids.generation_speeds(results, {**gpu, **of}, note)
             yield from _breaks({**gpu, **of}, units, results, note)
             yield from _ratios({**gpu, **of}, of, units, results, name)
         yield _linear({**gpu, **of}, of, units, results, name)
-
-
-def _speeds(where: Cell, units: int | None, results: Results, note: str) -> Iterator[Published]:
-    for grid, row in gpu_grids.PRINTED_GRIDS.items():
-        times, at = gpu_grids.times_of(grid), {"threads_per_block": grid.threads}
-        here = _rate({**where, **at}, units and times * units, results)
-        yield tables.speed(
-            "003-T3", f"{grid.blocks} blocks of {grid.threads} threads", row, here, note
-        )
-    for row in tables.GPUS:
-        is_one = row["test"] == "Thread = 1"
-        at = {"threads_per_block": 1 if is_one else limits.BLOCK_THREADS}
-        here = _rate({**where, **at}, 1 if is_one else units, results)
-        yield tables.speed("003-T5", f"{row['gpu']}, {row['test']}", row, here, note)
-
-
-def _rate(where: Cell, blocks: int | None, results: Results) -> Figure:
-    if blocks is None:
-        return Missing(results.why_missing(**where))
-    return cells.of_a_gpu(results, Rate({**where, "thread_blocks": blocks}), device=where["device"])
 
 
 def _breaks(where: Cell, units: int | None, results: Results, note: str) -> Iterator[Published]:
@@ -133,7 +122,7 @@ def _breaks(where: Cell, units: int | None, results: Results, note: str) -> Iter
         if of is not None:
             here = gpu_grids.measured_break(results, axis, of, **place)
         figure, what = f"003-{claim_id[:2].upper()}", f"measured break / {unit}"
-        yield tables.claim(figure, what, claim_id, Kind.SLOPE, here, note, value=1.0)
+        yield printed_claim(figure, what, claim_id, Kind.SLOPE, here, note, value=1.0)
 
 
 def _ratios(
@@ -148,7 +137,7 @@ def _ratios(
     ):
         note = f"table code and the published program; messages: {name}"
         here = cells.of_a_gpu(results, Times(fast, slow), **gpu)
-        yield tables.claim(figure, what, claim_id, Kind.RATIO, here, note)
+        yield printed_claim(figure, what, claim_id, Kind.RATIO, here, note)
 
 
 def _linear(gpu: Cell, of: Cell, units: int | None, results: Results, name: str) -> Published:
@@ -164,7 +153,7 @@ def _linear(gpu: Cell, of: Cell, units: int | None, results: Results, name: str)
     )
     here = cells.of_a_gpu(results, _gains(gpu, of, units, results), **gpu)
     what = "our reading: more threads gain more of their number on a GPU than on a CPU"
-    return tables.claim("003-F10", what, "gpu-linear", Kind.READING, here, note)
+    return printed_claim("003-F10", what, "gpu-linear", Kind.READING, here, note)
 
 
 def _gains(gpu: Cell, of: Cell, units: int | None, results: Results) -> Figure:

@@ -64,7 +64,7 @@ def _course(work: str, threads: int, context: Context) -> "Course":
         )
         return Course(Sealing(crypto_arm(cell, context)))
     how = {"code": cells.OURS, "mode": cells.PARTITIONED, "data": cells.RESIDENT, "grid": None}
-    size = {"messages": GPU_MESSAGES, "message_bytes": limits.MESSAGES.text_bytes}
+    size = {"messages": GPU_MESSAGES, "message_bytes": limits.TEXT_BYTES}
     arm = native("gpu", context, device=device, **how, **size)
     # Only where there are several GPUs their sensors have numbers.
     prefixes = ("gpu_", f"gpu{device.partition(':')[2] or 0}_")
@@ -120,7 +120,8 @@ class Course:
         self.cores.read()
         with sampling(self.sensors, store):
             facts = self._work(moment) if moment else self._rest()
-        facts[LOAD] = self.cores.read().mean_percent
+        cores = self.cores.read()
+        facts |= {LOAD: cores.mean_percent, STEAL: cores.steal_percent}
         for name, sensors in self._sensors().items():
             values = [each[sensor] for each in readings for sensor in sensors if sensor in each]
             if values:
@@ -282,7 +283,7 @@ MOMENTS_S = (0, 1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60)
 REST_S, SLICE_S, SHORT_S = 5.0, 1.0, 0.1
 ROUNDS = 10_000
 CLOCK, CPUFREQ, TEMPERATURE = "clock, GHz", "cpufreq, GHz", "temperature, °C"
-FAN, POWER, LOAD = "fan, RPM", "power, W", "load, %"
+FAN, POWER, LOAD, STEAL = "fan, RPM", "power, W", "load, %", "steal, %"
 RATE, RELATIVE = "operations/s", "throughput, % of the first second"
 GPU_CLOCK, GPU_MEMORY, GPU_LOAD = "GPU clock, MHz", "GPU memory clock, MHz", "GPU load, %"
 GPU_TEMPERATURE, GPU_POWER = "GPU temperature, °C", "GPU power, W"
@@ -342,7 +343,7 @@ EXPERIMENT = Experiment(
     columns={
         name: name
         for name in (
-            *(RATE, RELATIVE, CLOCK, CPUFREQ, TEMPERATURE, FAN, POWER, LOAD),
+            *(RATE, RELATIVE, CLOCK, CPUFREQ, TEMPERATURE, FAN, POWER, LOAD, STEAL),
             *(GPU_CLOCK, GPU_MEMORY, GPU_TEMPERATURE, GPU_LOAD, GPU_POWER),
         )
     },

@@ -184,9 +184,9 @@ class Fresh:
 
     def sample(self, seconds: float) -> Sample:
         """One process, and as many more as fit into `seconds`."""
-        samples, began_s = [self._life() if not self.count else self._first()], time.monotonic()
+        samples, began_s = [self._one()], time.monotonic()
         while time.monotonic() - began_s < seconds - samples[0].ns / 1e9:
-            samples.append(self._life() if not self.count else self._first())
+            samples.append(self._one())
         return Sample(
             ns=sum(each.ns for each in samples),
             operations=sum(each.operations for each in samples),
@@ -201,20 +201,15 @@ class Fresh:
         """The check, and the commands that build and run it."""
         return {"checked_against": CHECKED, "detail": self._detail}
 
-    def _life(self) -> Sample:
-        with Stopwatch() as watch:
+    def _one(self) -> Sample:
+        with Stopwatch() as life:
             program = Program(self.name, self.language.run, self._folder)
             program.request(0)
+            if self.count:
+                with Stopwatch() as first:
+                    program.request(self.count)
             program.end()
-        return watch.sample(1, 0)
-
-    def _first(self) -> Sample:
-        program = Program(self.name, self.language.run, self._folder)
-        program.request(0)
-        with Stopwatch() as watch:
-            program.request(self.count)
-        program.end()
-        return watch.sample(self.count, 0)
+        return first.sample(self.count, 0) if self.count else life.sample(1, 0)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

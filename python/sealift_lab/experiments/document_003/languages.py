@@ -7,6 +7,7 @@ first request of a fresh process; the second one has a program's whole life with
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
+from shutil import which
 
 from sealift_lab.experiments.combinations import axes, grid
 from sealift_lab.experiments.document_003.language_processes import Fresh, Language, Warm
@@ -63,7 +64,14 @@ STEADY, FIRST, LIFE = "steady state", "first request", "from start to end"
 # As many interpolations as take milliseconds.
 FIRST_COUNT = 1 << 20
 GXX, MCS, MONO = Tool("g++", "g++"), Tool("mcs", "mono-mcs"), Tool("mono", "mono-runtime")
-NUMPY = Tool(sys.executable, "python3-numpy", ("-c", "import numpy; print(numpy.__version__)"))
+# The oldest that builds a source without a project.
+DOTNET = Tool("dotnet", "dotnet-sdk-10.0")
+NUMPY = Tool(
+    sys.executable,
+    "numpy",
+    ("-c", "import numpy; print(numpy.__version__)"),
+    install="python -m pip install",
+)
 
 
 def _cpp(*options: str) -> Language:
@@ -71,7 +79,12 @@ def _cpp(*options: str) -> Language:
     return Language("interpolate.cpp", ("./program",), GXX, arguments)
 
 
-def _csharp(options: tuple[str, ...], run: tuple[str, ...]) -> Language:
+def csharp(build: str, options: tuple[str, ...], run: tuple[str, ...] = ()) -> Language:
+    """By Mono; by .NET where that alone is installed, whose build is `Release` or `Debug`."""
+    if which("dotnet") and not which(MCS.command):
+        # Without the compiler to native code, which is fetched; and no server stays behind.
+        how = ("build", "-c", build, "-o", ".", "-p:PublishAot=false", "--disable-build-servers")
+        return Language("Interpolate.cs", ("dotnet", "Interpolate.dll"), DOTNET, how, DOTNET)
     arguments = (*options, "-out:program.exe")
     return Language("Interpolate.cs", ("mono", *run, "program.exe"), MCS, arguments, MONO)
 
@@ -101,8 +114,8 @@ LANGUAGES: Mapping[str, Language] = {
         Tool("javac", "default-jdk-headless"),
         needs=Tool("java", "default-jre-headless"),
     ),
-    "C#, release": _csharp(("-optimize+",), ()),
-    "C#, debug": _csharp(("-debug", "-optimize-"), ("--debug", "-O=-all")),
+    "C#, release": csharp("Release", ("-optimize+",)),
+    "C#, debug": csharp("Debug", ("-debug", "-optimize-"), ("--debug", "-O=-all")),
     "JavaScript": Language(
         "interpolate.js", ("node", "interpolate.js"), needs=Tool("node", "nodejs")
     ),

@@ -1,29 +1,25 @@
-"""Every operation of document 003's input file, checked and logged (document 003, figure 14).
+"""Every operation of document 003's input file, checked and counted (document 003, figure 14).
 
 The file is rebuilt of NIST's CAVP AES-GCM records that have a text: the size that the document
 prints is, to the byte, that of these 37,800. They go to each real device in batches, and every byte
-of every result is checked. The first pass writes `003-F14-log-DEVICE.csv` into the run's folder,
-one line an operation; all passes are counted. A result that is not as planned ends the device's
-arm. A quick run has all of it, a full run more passes.
+of every result is checked. A result that is not as planned ends the device's arm. A quick run has
+all of it, a full run more passes. `sealift check --log` writes the log of such files.
 """
 
-import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import as_file, files
 from itertools import product
-from pathlib import Path
 
 from sealift.errors import DeviceError, LimitError
 from sealift.operations import (
     COUNTS,
     KEY_COUNTS,
     WRONG,
-    Batch,
     Done,
     Outcome,
     batches,
@@ -34,7 +30,6 @@ from sealift_lab._lab import Engine
 from sealift_lab.experiments.document_003.messages import NAMES
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.timed import Stopwatch
-from sealift_lab.measure.write_folder import write_file
 from sealift_lab.model.arm import Arm, Cell, Context, Sample, Skip, Value, WrongResultError
 from sealift_lab.model.experiment import Axis, Chart, Experiment
 from sealift_lab.model.published import Figure, Kind, Missing, Number, Published, table, table_row
@@ -60,25 +55,18 @@ def records() -> tuple[VectorRecord, ...]:
     return tuple(record for record in found if record.text_len)
 
 
-class LogArm:
+class RecordsArm:
     """All records in batches, and counts of their results."""
 
-    def __init__(self, engine: Engine, records: Sequence[VectorRecord], log: Path) -> None:
-        """Runs all records once on an engine of one device, and writes the result of each.
-
-        Raises:
-            WrongResultError: If a result is not as planned; the file is there nevertheless.
-            NotWrittenError: If the file can't be written.
-        """
+    def __init__(self, engine: Engine, records: Sequence[VectorRecord]) -> None:
+        """Runs all records once on an engine of one device; WrongResultError as of `sample`."""
         numbered = dict(enumerate(records, start=1))
         self._engine = engine
         self._batches = [*batches(numbered, engine.devices[0].messages_max)]
         self._passes, self._wrong = 0, Counter(dict.fromkeys(WRONG.values(), 0))
-        results = [batch.run(engine) for batch in self._batches]
-        write_file(log, _log_text(self._batches, results))
         done = (Done(record, record.expected) for record in records)
         self._counts = {n: count for n, count in totals(done).items() if n not in self._wrong}
-        self._check(results)
+        self._run()
 
     def sample(self, seconds: float) -> Sample:
         """Runs all records, again and again, for about `seconds`; WrongResultError ends it."""
@@ -86,7 +74,7 @@ class LogArm:
         with Stopwatch() as watch:
             end_s = time.perf_counter() + seconds
             while not passes or time.perf_counter() < end_s:
-                self._check(batch.run(self._engine) for batch in self._batches)
+                self._run()
                 passes += 1
         counts = (passes * self._counts[name] for name in ("operations", "text_bytes"))
         return watch.sample(*counts)
@@ -102,8 +90,9 @@ class LogArm:
             "vectors_of_figure_14": "as printed",
         }
 
-    def _check(self, results: Iterable[Sequence[bytes | None]]) -> None:
-        for batch, found in zip(self._batches, results, strict=True):
+    def _run(self) -> None:
+        for batch in self._batches:
+            found = batch.run(self._engine)
             if found == batch.expected:
                 continue
             done = [Done(*each) for each in zip(batch.records, found, strict=True)]
@@ -112,7 +101,7 @@ class LogArm:
             self._wrong.update(WRONG[outcome] for outcome in wrong.values())
             raise WrongResultError(
                 f"{self._engine.devices[0].name}: {len(wrong):,} of {len(found):,} operations were "
-                f"not as planned, the first is number {batch.numbers[min(wrong)]:,} of the log"
+                f"not as planned, the first is number {batch.numbers[min(wrong)]:,} of the file"
             )
         self._passes += 1
 
@@ -122,26 +111,11 @@ def source() -> str:
     return f"NIST CAVP, cryptography-vectors {version('cryptography-vectors')}"
 
 
-def _log_text(worked: Sequence[Batch], results: Sequence[Sequence[bytes | None]]) -> str:
-    lines: list[tuple[Value, ...]] = []
-    for batch, found in zip(worked, results, strict=True):
-        for sequence, record, result in zip(batch.numbers, batch.records, found, strict=True):
-            operation = "encryption" if record.is_seal else "decryption"
-            lengths = (*map(len, (record.nonce, record.aad)), record.text_len, record.tag_len)
-            done = "refused" if result is None else "sealed" if record.is_seal else "opened"
-            as_planned = "yes" if result == record.expected else "no"
-            lines.append((sequence, operation, 8 * len(record.key), *lengths, done, as_planned))
-    rows = (",".join(map(str, line)) for line in sorted(lines))
-    return "\n".join([LOG_COLUMNS, *rows, ""])
-
-
-def _arm(cell: Cell, context: Context) -> Arm:
-    device = str(cell["device"])
+def _arm(cell: Cell, _: Context) -> Arm:
     every = records()
     _check_printed_vectors(every)
-    name = re.sub("[^A-Za-z0-9]+", "-", device).strip("-")
     try:
-        return LogArm(Engine([device]), every, context.folder / f"{ID}-log-{name}.csv")
+        return RecordsArm(Engine([str(cell["device"])]), every)
     except (DeviceError, LimitError) as error:
         raise Skip(str(error)) from error
 
@@ -256,9 +230,6 @@ OPERATIONS = (
 VOLUME = "Total Volume of Messages Processed"
 KEYS = [f"Total Number of Operations with {bits}-bit key" for bits in KEY_BITS]
 SHARES = dict(zip((*OPERATIONS, *KEYS), (*COUNTS.values(), *KEY_COUNTS), strict=True))
-LOG_COLUMNS = (
-    "sequence,operation,key_bits,iv_bytes,aad_bytes,text_bytes,tag_bytes,result,as_planned"
-)
 
 EXPERIMENT = Experiment(
     **texts(__package__, "operation-log"),

@@ -1,4 +1,4 @@
-"""Figures as document 003 prints them: speeds of its tables, and claims of its text."""
+"""Figures as document 003 prints them, in tables and claims."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -33,26 +33,6 @@ def speed(
     """The speed of a row of a table, beside the same from a run; arguments as of `Published`."""
     value, source = mb_per_s(row), row["source"]
     return Published(figure, what, value, "MB/s", source, Kind.VALUE, here, note, series, at or {})
-
-
-def claim(
-    figure: str,
-    what: str,
-    claim_id: str,
-    kind: Kind,
-    here: Figure,
-    note: str,
-    *,
-    value: float | None = None,
-    unit: str = "x",
-) -> Published:
-    """A claim of the text, whose words stand with its source; arguments as of `Published`.
-
-    Its value is the number that it prints, or 1, unless `value` is given.
-    """
-    row = claim_row(claim_id=claim_id)
-    source, number = f"{row['source']}: {row['as_printed']}", value or claim_value(claim_id)
-    return Published(figure, what, number, unit, source, kind, here, note)
 
 
 def claim_value(claim_id: str) -> float:

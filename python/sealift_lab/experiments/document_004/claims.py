@@ -1,7 +1,8 @@
 """Document 004's sentences (004-X1) as figures of a run, or the reason why they can't be judged."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
+from itertools import product
 
 from sealift_lab.experiments.document_004 import copies
 from sealift_lab.experiments.document_004.copies import REGION, SHARED_MEMORY
@@ -15,8 +16,8 @@ from sealift_lab.model.published import (
     Published,
     Scaled,
     Times,
+    printed_claim,
     table,
-    table_row,
 )
 from sealift_lab.model.results import Results
 
@@ -29,7 +30,7 @@ def escape_gap(results: Results, at: Cell) -> Iterator[Published]:
         if not any(results.select(memory=REGION)):
             times = Missing(copies.NO_REGION)
         what = f"the heap over the region, {copies.THREADS[-1]} threads, {size_bytes:,} B"
-        yield _claim("escape-gap", what, Kind.RATIO, times, value=100.0)
+        yield _claim(what, "escape-gap", Kind.RATIO, times)
     low, high = _printed_gap()
     note = (
         f"by its plot A: {low:.0f} times at the most threads that both panels show for a length "
@@ -37,7 +38,7 @@ def escape_gap(results: Results, at: Cell) -> Iterator[Published]:
     )
     what = "the heap over ESCAPE, as its own plot A has them"
     figure = Number((low + high) / 2, low, high)
-    yield _claim("escape-gap", what, Kind.ARITHMETIC, figure, note, 100.0, low, high)
+    yield _claim(what, "escape-gap", Kind.ARITHMETIC, figure, note, low=low, high=high)
 
 
 def _printed_gap() -> tuple[float, float]:
@@ -70,7 +71,7 @@ def heap_limit(in_caches: Cell, from_memory: Cell, limit: Cell, units: int) -> I
         note = f"{cell['kernel']} over {limit['kernel']}, {limit['threads']} threads"
         what = f"writing to the heap by one thread over the memory limit measured here: {what}"
         # What the caches hold passes the limit of memory by construction.
-        yield _claim("heap-limit", what, Kind.READING, figure, note)
+        yield _claim(what, "heap-limit", Kind.READING, figure, note)
 
 
 def thread_knee(results: Results, at: Cell) -> Iterator[Published]:
@@ -91,7 +92,8 @@ def thread_knee(results: Results, at: Cell) -> Iterator[Published]:
         gain: Figure = Times(by[most], by[1])
         if cores < 2:
             gain = Missing("it needs two cores at least")
-        yield _claim("thread-knee", f"{most} threads over 1, {name}, 64 KiB", Kind.SHAPE, gain)
+        what = f"{most} threads over 1, {name}, 64 KiB"
+        yield _claim(what, "thread-knee", Kind.SHAPE, gain, value=1.0)
         beyond: Figure = Times(by[copies.THREADS[-1]], by[KNEE])
         if cores < 2 * KNEE:
             beyond = Missing(
@@ -99,63 +101,49 @@ def thread_knee(results: Results, at: Cell) -> Iterator[Published]:
                 f"can't be told from the cores' own below {2 * KNEE} cores"
             )
         what = f"{copies.THREADS[-1]} threads over {KNEE}, {name}, 64 KiB: no more than a tenth"
-        note = "holds up to 1.1"
-        yield _claim("thread-knee", what, Kind.COUNT, beyond, note, 1.0, 0.0, 1.1)
+        of: tuple[Kind, Figure, str] = (Kind.COUNT, beyond, "holds up to 1.1")
+        yield _claim(what, "thread-knee", *of, value=1.0, low=0.0, high=1.1)
 
 
-def winner_of_example(at: Cell) -> Iterator[Published]:
-    """`winner`: who wins at the two lengths of the printed example."""
-    printed = {
-        (int(row["bytes"]), row["copy_function"]): float(row["throughput_gb_s"])
-        for row in table("004-R1-terminal-example")
-        if row["experiment"] == copies.PLACES["heap"]
-    }
-    for size_bytes, first, second in (
-        (16, "naive_memcpy", "glibc_memcpy"),
-        (256, "glibc_memcpy", "naive_memcpy"),
-        (256, "glibc_memcpy", "apex_memcpy"),
-    ):
-        one, other = printed[size_bytes, first], printed[size_bytes, second]
-        yield _winner({**at, "size_bytes": size_bytes}, (first, one), (second, other))
+def winners(
+    name: str, at: Cell, functions: Collection[str] = tuple(copies.PUBLISHED_FUNCTIONS)
+) -> Iterator[Published]:
+    """`winner`: the fastest of some functions over each other one, by length, on the heap.
 
-
-def winner_by_length(_: Results, at: Cell) -> Iterator[Published]:
-    """`winner`: who of the first two wins at which length, by the authors' file of 100 runs."""
-    rows = [r for r in table(FILE) if r["experiment"] == copies.PLACES["heap"]]
+    `name` is that of a table, and `at` are values of the cells here beside length and function.
+    """
+    rows = [r for r in table(name) if r["experiment"] == copies.PLACES["heap"]]
     speeds = {(int(r["bytes"]), r["copy_function"]): float(r["throughput_gb_s"]) for r in rows}
-    for size_bytes in copies.SIZES:
-        pair = ((name, speeds[size_bytes, name]) for name in ("glibc_memcpy", "naive_memcpy"))
-        second, first = sorted(pair, key=lambda each: each[1])
-        yield _winner({**at, "size_bytes": size_bytes, "threads": 1}, first, second)
-
-
-def _winner(at: Cell, first: tuple[str, float], second: tuple[str, float]) -> Published:
-    one, other = ({**at, "function": copies.PUBLISHED_FUNCTIONS[n]} for n, _ in (first, second))
-    what = f"winner at {at['size_bytes']:,} B, {at['way']}: {first[0]} over {second[0]}"
-    ratio = first[1] / second[1]
-    note = f"{first[1]:g}/{second[1]:g} GB/s there"
-    # Who wins is claimed, not by how much. Less than the judge's margin is no winner there, either.
-    kind = Kind.SHAPE if ratio > NO_WINNER else Kind.SLOPE
-    return _claim("winner", what, kind, Times(one, other), note, ratio)
+    for size_bytes in dict.fromkeys(size for size, _ in speeds if size in copies.SIZES):
+        of = {each: speeds[size_bytes, each] for each in functions}
+        first = max(of, key=of.__getitem__)
+        for second in filter(first.__ne__, of):
+            one, other = (
+                {**at, "size_bytes": size_bytes, "function": copies.PUBLISHED_FUNCTIONS[each]}
+                for each in (first, second)
+            )
+            what = f"winner at {size_bytes:,} B, {at['way']}: {first} over {second}"
+            ratio = of[first] / of[second]
+            note = f"{of[first]:g}/{of[second]:g} GB/s there"
+            # Who wins is claimed, not by how much. Less than the judge's margin is no winner there,
+            # either.
+            kind = Kind.SHAPE if ratio > NO_WINNER else Kind.SLOPE
+            yield _claim(what, "winner", kind, Times(one, other), note, value=ratio)
 
 
 def only_without_mmap(at: Cell) -> Iterator[Published]:
     """`only-without-mmap`: the heap is faster to write to than what is mapped."""
-    for size_bytes, state, memory in (
-        (size_bytes, state, memory)
-        for size_bytes in (65_536, 4_194_304)
-        for state in ("hot", "cold")
-        for memory in (SHARED_MEMORY, "file")
-    ):
+    sizes, memories = (65_536, 4_194_304), (SHARED_MEMORY, "file")
+    for size_bytes, state, memory in product(sizes, ("hot", "cold"), memories):
         work: Cell = {**at, "size_bytes": size_bytes, "state": state}
         times = Times({**work, "memory": "heap"}, {**work, "memory": memory})
         what = f"the heap over {copies.MEMORIES[memory]}, {size_bytes:,} B, {state}"
-        yield _claim("only-without-mmap", what, Kind.SHAPE, times)
+        yield _claim(what, "only-without-mmap", Kind.SHAPE, times)
 
 
 def eviction(at: Cell, mapped: str, evicted: str, shootdown: str) -> Iterator[Published]:
     """`eviction`: what it costs that mapped pages are taken away, and which cause costs more."""
-    reading = partial(_claim, "eviction", kind=Kind.READING)
+    reading = partial(_claim, claim_id="eviction", kind=Kind.READING)
     cells = {cause: {**at, "cause": cause} for cause in (mapped, evicted, shootdown)}
     what = "our reading: a copy to a mapping over one whose pages are taken away meanwhile"
     yield reading(what, here=Times(cells[mapped], cells[evicted]))
@@ -163,23 +151,7 @@ def eviction(at: Cell, mapped: str, evicted: str, shootdown: str) -> Iterator[Pu
     yield reading(what, here=Times(cells[shootdown], cells[evicted]))
 
 
-def _claim(
-    claim_id: str,
-    what: str,
-    kind: Kind,
-    here: Figure,
-    note: str = "",
-    value: float = 1.0,
-    low: float | None = None,
-    high: float | None = None,
-) -> Published:
-    claim = table_row("004-X1-claims", claim_id=claim_id)
-    note = "; ".join(filter(None, [note, f"printed: {claim['as_printed']}"]))
-    source = claim["source"]
-    return Published("004-X1", what, value, "x", source, kind, here, note, low=low, high=high)
-
-
-FILE = "004-hal-results-100-runs"
+_claim = partial(printed_claim, "004-X1")
 KNEE = 8
 """Threads beyond which more don't help, as printed."""
 NO_WINNER = 1.025

@@ -1,6 +1,6 @@
 """Copies as cells: axes, the arm of a cell, and document 004's printed figures."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ FUNCTIONS: Mapping[Value, str] = {
     "words": "words of 8 bytes",
     "sse2": "16-byte registers",
     "rep-movsb": "rep movsb",
-    "avx2": "32-byte registers",
     "avx512": "64-byte registers",
     "non-temporal": "stores past the caches",
     "apex": "in the manner of Apex memmove",
@@ -84,7 +83,7 @@ def copy_arm(cell: Cell, context: Context) -> Arm:
         return _published_arm(cell, context)
     # `calibrated, cold` has the state in the way.
     state = way.removeprefix(CALIBRATED).removeprefix(", ")
-    axes = {name: cell[name] for name in AXES_OF_ARMS if name in cell}
+    axes = {name: cell[name] for name in cell.keys() & AXES_OF_ARMS}
     return native(
         "copy",
         context,
@@ -129,14 +128,7 @@ def arm_by(
 
 
 def published_copies(
-    name: str,
-    figure: str,
-    at: Cell,
-    note: str,
-    *,
-    is_drawn: bool = True,
-    sizes: Collection[int] = SIZES,
-    **wanted: str,
+    name: str, figure: str, at: Cell, note: str, *, is_drawn: bool = True, **wanted: str
 ) -> Iterator[Published]:
     """The rows of a published table with wanted columns, each beside a cell here.
 
@@ -144,7 +136,7 @@ def published_copies(
     """
     for row in table(name):
         size_bytes, threads = int(row["bytes"]), int(row["threads"])
-        if size_bytes not in sizes or not wanted.items() <= row.items():
+        if size_bytes not in SIZES or not wanted.items() <= row.items():
             continue
         printed, place = row["copy_function"], row["experiment"].removeprefix("App ")
         function = PUBLISHED_FUNCTIONS[printed]
@@ -181,7 +173,9 @@ def _published_arm(cell: Cell, context: Context) -> Arm:
 
 SHARED_BYTES = 512 << 10
 """The published tool maps so much host memory."""
-AXES_OF_ARMS = ("operation", "function", "threads", "state", "buffers", "offset", "beside")
+AXES_OF_ARMS = {
+    "operation", "function", "threads", "state", "buffers", "offset", "beside", "content", "seed",
+}  # fmt: skip
 DEFAULT_RUNS = 5
 MB_PER_GB = 1_000
 NO_REGION = (

@@ -9,7 +9,7 @@ payload once, a store past the caches once, a store through them twice, because 
 before it is written.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -28,7 +28,15 @@ from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, one_and_all, with_load
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Axis, Chart, Experiment, Line, Scope
-from sealift_lab.model.published import Kind, Published, Rate, Scaled, Times, table_row
+from sealift_lab.model.published import (
+    Kind,
+    Published,
+    Rate,
+    Scaled,
+    Times,
+    printed_claim,
+    table_row,
+)
 from sealift_lab.model.results import Origin, Results, Row
 
 _experiment = partial(
@@ -65,29 +73,24 @@ OFFSETS = _experiment(
 
 
 def _length_cells(scope: Scope) -> Iterator[Cell]:
-    published = copies.PUBLISHED_FUNCTIONS.values()
+    published, of_heap = copies.PUBLISHED_FUNCTIONS.values(), ("heap",)
     mapped = (SHARED_MEMORY, READ_SHARED, *_regions(scope))
-    for threads in scope.threads or (1,):
-        for where, size_bytes in product((IN_CACHES, FROM_MEMORY), copies.SIZES):
-            at = {**where, "size_bytes": size_bytes, "threads": threads}
-            yield from grid(scope, at, function=copies.FUNCTIONS)
-        for size_bytes in copies.SIZES:
-            at = {**PUBLISHED_WAY, "size_bytes": size_bytes, "threads": threads}
-            yield from grid(scope, at, function=published)
-        for memory, size_bytes in product(mapped, copies.SIZES):
-            at = {**IN_CACHES, "memory": memory, "size_bytes": size_bytes, "threads": threads}
-            yield from grid(scope, at, function=copies.COMPARED)
-        for way, memory in product((AS_PUBLISHED, HUNDRED_RUNS), ("heap", *mapped)):
-            at = {**PUBLISHED_WAY, "memory": memory, "way": way, "threads": threads}
-            if (memory, way) != ("heap", AS_PUBLISHED):
-                yield from grid(scope, at, size_bytes=_published_sizes(memory), function=published)
-    for memory in () if scope.threads else mapped:
-        at = {**BY_POOL, "memory": memory}
-        yield from grid(scope, at, size_bytes=_published_sizes(memory), function=published)
-
-
-def _published_sizes(memory: str) -> list[int]:
-    return [n for n in copies.SIZES if n <= copies.SHARED_BYTES or memory not in SHARED_KINDS]
+    works: Sequence[tuple[Cell, Sequence[str], Collection[Value]]] = (
+        (IN_CACHES, of_heap, copies.FUNCTIONS),
+        (FROM_MEMORY, of_heap, copies.FUNCTIONS),
+        (PUBLISHED_WAY, of_heap, published),
+        (IN_CACHES, mapped, copies.COMPARED),
+        (PUBLISHED_WAY, mapped, published),
+        ({**PUBLISHED_WAY, "way": HUNDRED_RUNS}, ("heap", *mapped), published),
+        # The other panel of plot C.
+        ({**PUBLISHED_WAY, "threads": 8}, () if scope.threads else mapped, published),
+    )
+    for threads, (where, memories, functions) in product(scope.threads or (1,), works):
+        for memory, size_bytes in product(memories, copies.SIZES):
+            at = {"threads": threads, **where, "memory": memory, "size_bytes": size_bytes}
+            is_mapped_there = memory not in SHARED_KINDS or size_bytes <= copies.SHARED_BYTES
+            if is_mapped_there or where["way"] == CALIBRATED:
+                yield from grid(scope, at, function=functions)
 
 
 def _regions(scope: Scope) -> tuple[str, ...]:
@@ -95,15 +98,15 @@ def _regions(scope: Scope) -> tuple[str, ...]:
     return (REGION, READ_REGION) if REGION in scope.memories else ()
 
 
-def _length_published(results: Results) -> list[Published]:
+def _length_published(_: Results) -> list[Published]:
     return [
-        *_tool_file("004-hal-results-100-runs", "004-C", HUNDRED_RUNS, series=True),
+        *_tool_file(RUNS_OF_100, "004-C", HUNDRED_RUNS, series=True),
         *_plots(
             ("C-left", IN_REGION, NAMED),
             ("C-right", {**PUBLISHED_WAY, "memory": REGION}, f"the published pool, {NAMED}"),
         ),
         *_tool_file("004-hal-results-5-runs", "004-R2", AS_PUBLISHED),
-        *claims.winner_by_length(results, IN_CACHES),
+        *claims.winners(RUNS_OF_100, {**IN_CACHES, "threads": 1}, ("glibc_memcpy", "naive_memcpy")),
     ]
 
 
@@ -159,11 +162,9 @@ def _store_cost(results: Results) -> str:
     return f"costs of copies here are stored in {file}, for cards whose descriptions leave them out"
 
 
-HUNDRED_RUNS = f"{AS_PUBLISHED}, 100 runs"
+HUNDRED_RUNS, RUNS_OF_100 = f"{AS_PUBLISHED}, 100 runs", "004-hal-results-100-runs"
 SHARED_KINDS = (SHARED_MEMORY, READ_SHARED)
 PUBLISHED_WAY: Cell = {"memory": "heap", "state": "hot", "way": AS_PUBLISHED}
-# The other panel of plot C.
-BY_POOL: Cell = {**PUBLISHED_WAY, "threads": 8}
 IN_REGION: Cell = {"memory": REGION, "state": "hot", "way": CALIBRATED}
 # Payload that is handed over comes from memory, or is about to go there.
 FROM_MEMORY: Cell = {"memory": "heap", "state": "cold", "way": CALIBRATED}
@@ -172,6 +173,13 @@ PLOTS, NAMED = "004-plots-digitised", "into the region that was named"
 # One that was disturbed doesn't matter then.
 STORED_BLOCKS = 3
 NOT_STORED = "costs of copies here are not stored for cards"
+
+CHARTS_BY_LENGTH: Mapping[str, Cell] = {
+    "Copies by length, within the caches": {"state": "hot", "way": CALIBRATED},
+    "Copies by length, from memory": {"state": "cold"},
+    "Copies by length, measured as published": {"way": HUNDRED_RUNS},
+    "Copies by length, by the published pool": {"way": AS_PUBLISHED, "threads": 8},
+}
 
 BY_LENGTH = _experiment(
     **texts(__package__, "copy-by-length"),
@@ -182,18 +190,8 @@ BY_LENGTH = _experiment(
     published=_length_published,
     on_finish=_store_cost,
     charts=tuple(
-        curves("size_bytes", "function", title=f"Copies by length, {title}", where=where)
-        for title, where in (
-            ("within the caches", IN_CACHES),
-            ("from memory", FROM_MEMORY),
-            ("measured as published", {**PUBLISHED_WAY, "way": HUNDRED_RUNS}),
-            ("into host shared memory", {**IN_CACHES, "memory": SHARED_MEMORY}),
-            ("from host shared memory", {**IN_CACHES, "memory": READ_SHARED}),
-            ("into the named region", IN_REGION),
-            ("from the named region", {**IN_REGION, "memory": READ_REGION}),
-            ("into host shared memory by the pool", {**BY_POOL, "memory": SHARED_MEMORY}),
-            ("into the named region by the pool", {**BY_POOL, "memory": REGION}),
-        )
+        curves("size_bytes", "function", title=title, where=where, panels="memory")
+        for title, where in CHARTS_BY_LENGTH.items()
     ),
     preferred={"size_bytes": 65_536, **IN_CACHES},
 )
@@ -213,17 +211,17 @@ def _thread_cells(scope: Scope) -> Iterator[Cell]:
 
 def _function_cells(scope: Scope) -> Iterator[Cell]:
     threads = scope.threads or copies.THREADS
-    memories = ("heap", *_regions(scope), SHARED_MEMORY, READ_SHARED)
-    for memory, size_bytes in product(memories, LENGTHS):
-        at: Cell = {"memory": memory, "size_bytes": size_bytes, "state": "hot"}
-        functions, buffers = [*copies.FUNCTIONS], "private"
-        if memory != "heap":
-            # One for all threads, as there; Sealift's copy is not made for that.
-            functions, buffers = [each for each in functions if each != "ours"], "shared"
-        if memory in SHARED_KINDS:
-            functions = [*copies.COMPARED]
-        cells = grid(scope, {**at, "buffers": buffers}, threads=threads, function=functions)
-        yield from with_load(cells, scope)
+    # One buffer for all threads, as there; Sealift's copy is not made for that.
+    shared = [each for each in copies.FUNCTIONS if each != "ours"]
+    for buffers, memories, functions in (
+        ("private", ("heap",), copies.FUNCTIONS),
+        ("shared", _regions(scope), shared),
+        ("shared", SHARED_KINDS, copies.COMPARED),
+    ):
+        for memory, size_bytes in product(memories, LENGTHS):
+            at: Cell = {"memory": memory, "size_bytes": size_bytes, "buffers": buffers}
+            cells = grid(scope, {**at, "state": "hot"}, threads=threads, function=functions)
+            yield from with_load(cells, scope)
 
 
 def _threads_published(results: Results) -> list[Published]:
@@ -260,13 +258,10 @@ BY_THREADS = _experiment(
     arm=copies.arm_by("threading", THREADINGS),
     published=_threads_published,
     charts=tuple(
-        curves("threads", "size_bytes", title=f"Copies by threads, {title}", where=where)
-        for title, where in (
-            *((each, {"memory": "heap", "threading": each}) for each in (POOL, PRIVATE, SHARED)),
-            ("into host shared memory", {"memory": SHARED_MEMORY, "threading": POOL}),
-            ("from host shared memory", {"memory": READ_SHARED, "threading": POOL}),
-            ("into the named region", {"memory": REGION, "threading": POOL}),
-            ("from the named region", {"memory": READ_REGION, "threading": POOL}),
+        curves("threads", "size_bytes", title="Copies by threads", where=where, panels=panels)
+        for where, panels in (
+            ({"memory": "heap"}, THREADING.name),
+            ({THREADING.name: POOL}, copies.MEMORY.name),
         )
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
@@ -285,41 +280,33 @@ BY_FUNCTION = _experiment(
         ("B-left", {"memory": REGION}, NAMED), ("B-right", {"memory": REGION}, NAMED)
     ),
     charts=tuple(
-        curves("threads", "function", title=title, where={"memory": memory}, panels="size_bytes")
-        for title, memory in (
-            ("Copies by threads and function, a heap a thread", "heap"),
-            ("Copies by threads and function, into host shared memory", SHARED_MEMORY),
-            ("Copies by threads and function, from host shared memory", READ_SHARED),
-            ("Copies by threads and function, into the named region", REGION),
-            ("Copies by threads and function, from the named region", READ_REGION),
+        curves(
+            "threads",
+            "function",
+            title="Copies by threads and function",
+            where={"size_bytes": size_bytes},
+            panels="memory",
         )
+        for size_bytes in LENGTHS
     ),
     preferred={"memory": "heap", "size_bytes": 65_536, "threads": 8},
     weight=0.6,
 )
 
 
-def share_of_ceiling(results: Results, threads: int) -> float | None:
-    """The least share of the most traffic that Sealift's copy moves, over its lengths."""
-    rows = [row for row in results.select(threads=threads) if not row.wrong]
-    own = [_traffic(row) for row in rows if row.cell["kernel"] == OUR_KERNEL]
-    most = max((_traffic(row) for row in rows if row.cell["kernel"] != OUR_KERNEL), default=0.0)
-    return min(1.0, min(own) / most) if own and most else None
-
-
 def _ceiling_published(results: Results) -> list[Published]:
-    claim = table_row("004-X1-claims", claim_id="mem-limit")
     best = _best(results)
     first: Cell = {"size_bytes": CEILING_BYTES[0], "threads": 1, "kernel": READING}
     cell = best.cell if best else first
     what = "local memory bandwidth limit, reckoned there, traffic measured here"
-    value, source = float(claim["value"]) * copies.MB_PER_GB, claim["source"]
     units = EXACT_UNITS[str(cell["kernel"])]
-    note = f"{cell['kernel']}, {cell['threads']} threads; printed {claim['as_printed']}"
-    figures = ("004-M", what, value, "MB/s", source, Kind.VALUE, Scaled(Rate(cell), units), note)
+    here, note = Scaled(Rate(cell), units), f"{cell['kernel']}, {cell['threads']} threads"
+    printed = float(table_row("004-X1-claims", claim_id="mem-limit")["value"]) * copies.MB_PER_GB
+    of = ("mem-limit", Kind.VALUE, here, note)
+    limit = printed_claim("004-M", what, *of, value=printed, unit="MB/s")
     one: Cell = {"threads": 1, "kernel": IN_CACHES_KERNEL, "size_bytes": HOT_BYTES}
     cold: Cell = {"threads": 1, "kernel": COPYING, "size_bytes": CEILING_BYTES[0]}
-    return [Published(*figures), *claims.heap_limit(one, cold, cell, units)]
+    return [limit, *claims.heap_limit(one, cold, cell, units)]
 
 
 def _ceiling_lines(results: Results) -> list[Line]:
@@ -338,9 +325,9 @@ def _best(results: Results) -> Row | None:
 
 
 def _traffic(row: Row) -> float:
-    """MB/s that memory moves; 0 where that isn't known."""
-    speed, units = row.payload_mb_per_s, TRAFFIC_UNITS.get(str(row.cell["kernel"]), 0)
-    return units * speed.value if speed else 0.0
+    """MB/s that memory moves."""
+    speed = row.payload_mb_per_s
+    return EXACT_UNITS[str(row.cell["kernel"])] * speed.value if speed else 0.0
 
 
 def _ceiling_cells(scope: Scope) -> Iterator[Cell]:
@@ -353,7 +340,7 @@ def _ceiling_cells(scope: Scope) -> Iterator[Cell]:
 
 CEILING_BYTES = (4 << 20, 16 << 20)
 HOT_BYTES = 65_536
-READING, OUR_KERNEL = "read, 64-byte registers", "copy by Sealift"
+READING = "read, 64-byte registers"
 COPYING, IN_CACHES_KERNEL = "copy by the C library", "copy within the caches, 16-byte registers"
 KERNELS: Mapping[str, Cell] = {
     READING: {"operation": "read", "function": "avx512"},
@@ -364,7 +351,7 @@ KERNELS: Mapping[str, Cell] = {
     "copy past the caches": {"operation": "copy", "function": "non-temporal"},
     "copy, 16-byte registers": {"operation": "copy", "function": "sse2"},
     COPYING: {"operation": "copy", "function": "glibc"},
-    OUR_KERNEL: {"operation": "copy", "function": "ours"},
+    "copy by Sealift": {"operation": "copy", "function": "ours"},
 }
 HOT_KERNELS: Mapping[str, Cell] = {
     IN_CACHES_KERNEL: {"operation": "copy", "function": "sse2", "state": "hot"},
@@ -372,8 +359,6 @@ HOT_KERNELS: Mapping[str, Cell] = {
 # How often memory moves the payload, where that is known: not of stores through the caches, whose
 # read processors may leave out.
 EXACT_UNITS = {READING: 1, "read, words": 1, "write past the caches": 1, "copy past the caches": 2}
-# Sealift's copy may be the C library's: the least.
-TRAFFIC_UNITS = {**EXACT_UNITS, OUR_KERNEL: 2}
 
 CEILING = Experiment(
     **texts(__package__, "memory-ceiling"),
@@ -400,13 +385,12 @@ def _cause_cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _cause_published(results: Results) -> list[Published]:
-    claim = table_row("004-X1-claims", claim_id="shootdown")
     threads = max((int(row.cell["threads"]) for row in results.rows), default=1)
     at: dict[str, Value] = {"size_bytes": LENGTHS[0], "threads": threads}
     what = "a copy after a first touch over one beside TLB shootdowns"
     times = Times({**at, "cause": FIRST_TOUCH}, {**at, "cause": SHOOTDOWN})
-    note = f"our reading; printed is a cause, not a figure: {claim['as_printed']}"
-    shootdown = Published("004-T", what, 1.0, "x", claim["source"], Kind.READING, times, note)
+    note = "our reading; printed is a cause, not a figure"
+    shootdown = printed_claim("004-T", what, "shootdown", Kind.READING, times, note)
     return [shootdown, *claims.eviction(at, MAPPED, EVICTION, SHOOTDOWN)]
 
 
@@ -446,17 +430,17 @@ WHY_THREADS = Experiment(
 
 
 def _example_published(_: Results) -> Iterator[Published]:
-    table = partial(copies.published_copies, "004-R1-terminal-example", "004-R1")
+    table = partial(copies.published_copies, TERMINAL, "004-R1")
     many, hot = ({"memory": "heap", "way": way} for way in (MANY_RUNS, HOT))
     # Reading from the heap is the same copy as writing to it.
     yield from (*table(many, MANY_RUNS), *table(hot, HOT, is_drawn=False))
     head = partial(copies.published_copies, "004-R2-csv-head", "004-R2", is_drawn=False)
     yield from head(many, MANY_RUNS)
     for at in (many, hot):
-        yield from claims.winner_of_example({**at, "threads": 1})
+        yield from claims.winners(TERMINAL, {**at, "threads": 1})
 
 
-EXAMPLE_BYTES = (16, 256, 65_536, 1_048_576)
+TERMINAL, EXAMPLE_BYTES = "004-R1-terminal-example", (16, 256, 65_536, 1_048_576)
 FEW_RUNS, MANY_RUNS = f"{AS_PUBLISHED}, 5 runs", f"{AS_PUBLISHED}, 1000 runs"
 HOT = f"{CALIBRATED}, hot"
 

@@ -8,7 +8,7 @@ from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Cell, Value
 from sealift_lab.model.experiment import Chart, Experiment, Scope
-from sealift_lab.model.published import Kind, Published, Rate, table_row
+from sealift_lab.model.published import Kind, Published, Rate, printed_claim
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -20,17 +20,15 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 
 
 def _published() -> Iterator[Published]:
-    claim = table_row("004-X1-claims", claim_id="escape-64k")
     at: Cell = {"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES}
-    value, unit = float(claim["value"]), claim["unit"]
-    source = f"{claim['source']}: {claim['as_printed']}"
     note = "here two processes of one host, there two hosts with memory between them"
     for way, words in WAYS.items():
         what = f"64 KB frames between two hosts, beside {words} here"
         here = Rate({**at, "batch": 1, "way": way})
         # Drawn once, though compared with each way.
         series = "two hosts, as published" if way == RING else ""
-        yield Published("004-X1", what, value, unit, source, Kind.VALUE, here, note, series, at)
+        of = (what, "escape-64k", Kind.VALUE, here, note)
+        yield printed_claim("004-X1", *of, unit="MB/s", series=series, at=at)
 
 
 PING_PONG, STREAM = "ping-pong", "stream"
@@ -63,6 +61,7 @@ EXPERIMENT = Experiment(
         _chart(y="MB/s", title="Frames one after the other", where={"pattern": STREAM, "batch": 1}),
         _chart(y="time", title="Frames there and back, time a frame", where={"pattern": PING_PONG}),
     ),
+    lines_of=("memory-ceiling",),
     preferred={"pattern": STREAM, "frame_bytes": PUBLISHED_BYTES, "batch": 1},
     names=WAYS,
 )

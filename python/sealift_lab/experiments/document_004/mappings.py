@@ -6,11 +6,11 @@ from sealift_lab.experiments.combinations import axes, grid
 from sealift_lab.experiments.document_004 import copies
 from sealift_lab.experiments.notes import texts
 from sealift_lab.measure.crypto import LOAD, with_load
-from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.published import Kind, Published, Times, table_row
+from sealift_lab.model.published import Kind, Published, Times, printed_claim
 from sealift_lab.model.results import Results
+from sealift_lab.model.units import counted
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
@@ -24,31 +24,26 @@ def _cells(scope: Scope) -> Iterator[Cell]:
 def _arm(cell: Cell, context: Context) -> Arm:
     """All threads copy from or to one file in memory, as the document's tool has one mapping."""
     direction = str(cell["direction"])
-    return native(
-        "copy",
-        context,
-        **{"source" if direction == "read" else "target": "file"},
-        function=FUNCTIONS[direction][str(cell["way"])],
-        bytes=cell["size_bytes"],
-        threads=cell["threads"],
-        buffers="shared",
-        folder=context.folder,
-    )
+    work: Cell = {
+        "memory": f"{copies.READ}file" if direction == "read" else "file",
+        "function": FUNCTIONS[direction][str(cell["way"])],
+        "buffers": "shared",
+        "way": copies.CALIBRATED,
+    }
+    return copies.copy_arm({**cell, **work}, context)
 
 
 def _published(results: Results) -> Iterator[Published]:
     counts = sorted({int(row.cell["threads"]) for row in results.rows} or THREADS)
-    claim = table_row("004-X1-claims", claim_id="mmap-wisdom")
     for direction in FUNCTIONS:
         for threads in counts:
             at: Cell = {"direction": direction, "size_bytes": SIZES[0], "threads": threads}
             what = (
                 f"conventional wisdom: {direction} through a mapping is faster than by a call, "
-                f"{SIZES[0]:,} B, {threads} thread{'s' if threads > 1 else ''}"
+                f"{SIZES[0]:,} B, {counted(threads, 'thread')}"
             )
             times = Times({**at, "way": MAPPED}, {**at, "way": BY_CALL})
-            of = (claim["source"], Kind.SHAPE, times, MAPPED)
-            yield Published("004-X1", what, 1.0, "x", *of)
+            yield printed_claim("004-X1", what, "mmap-wisdom", Kind.SHAPE, times, MAPPED)
 
 
 SIZES = (65_536, 4_096)

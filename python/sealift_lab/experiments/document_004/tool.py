@@ -1,15 +1,13 @@
 """The published copy tool's six experiments and its file, 004-R2."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import inf
 
-from sealift_lab.experiments.combinations import grid
 from sealift_lab.experiments.document_004 import copies
 from sealift_lab.experiments.document_004.copies import PLACES, PUBLISHED_FUNCTIONS, REGION
 from sealift_lab.experiments.notes import texts
-from sealift_lab.measure.native import native
 from sealift_lab.model.arm import Arm, Cell, Context
 from sealift_lab.model.experiment import Axis, Experiment, Scope
 from sealift_lab.model.results import Estimate, Row
@@ -38,26 +36,16 @@ class ToolLine:
 
 
 def tool_cells(
-    memories: Sequence[str], sizes: Sequence[int], threads: int, content: str
-) -> list[list[Cell]]:
-    """The groups of some of the tool's experiments, length by length."""
-    return [
-        [
-            {
-                "memory": memory,
-                "size_bytes": size_bytes,
-                "threads": threads,
-                "content": content,
-                "function": function,
-            }
-            for function in PUBLISHED_FUNCTIONS.values()
-        ]
-        for memory in memories
-        for size_bytes in sizes
-    ]
+    memories: Iterable[str], sizes: Iterable[int], threads: int, content: str
+) -> Iterator[Cell]:
+    """The cells of some of the tool's experiments, length by length."""
+    for size_bytes, memory in product(sizes, memories):
+        at: Cell = {"memory": memory, "size_bytes": size_bytes}
+        for function in PUBLISHED_FUNCTIONS.values():
+            yield {**at, "threads": threads, "content": content, "function": function}
 
 
-def counting(value: int, *, is_found: bool = False) -> str:
+def source_content(value: int, *, is_found: bool = False) -> str:
     """The content of a source: byte i is i plus a value; found so, or filled."""
     return f"{FOUND if is_found else ''}{COUNTING}{value}"
 
@@ -144,32 +132,20 @@ def tool_name(function: str) -> str:
 
 def _arm(cell: Cell, context: Context) -> Arm:
     content = str(cell["content"])
-    return native(
-        "copy",
-        **copies.sides(cell, context),
-        function=cell["function"],
-        bytes=cell["size_bytes"],
-        threads=cell["threads"],
+    source: Cell = {
         # A region is one for all threads, as there.
-        buffers="shared" if str(cell["memory"]).endswith(REGION) else "private",
-        content="found" if content.startswith(FOUND) else "counting",
-        seed=int(content.rpartition(" ")[2]),
-    )
+        "buffers": "shared" if str(cell["memory"]).endswith(REGION) else "private",
+        "content": "found" if content.startswith(FOUND) else "counting",
+        "seed": int(content.rpartition(" ")[2]),
+    }
+    return copies.copy_arm({**cell, **source}, context)
 
 
 def _cells(scope: Scope) -> Iterator[Cell]:
-    """All that can be done, at the tool's nine lengths."""
+    """All that can be done, at the tool's nine lengths, the most wanted first."""
     memories = [m for m in PLACES if REGION in scope.memories or not m.endswith(REGION)]
-    at: Cell = {"threads": 1, "content": counting(0)}
-    functions = PUBLISHED_FUNCTIONS.values()
-    for size_bytes, memory in product(sorted(copies.SIZES, key=_is_less_wanted), memories):
-        yield from grid(
-            scope, {**at, "memory": memory, "size_bytes": size_bytes}, function=functions
-        )
-
-
-def _is_less_wanted(size_bytes: int) -> bool:
-    return size_bytes not in WANTED_BYTES
+    sizes = sorted(copies.SIZES, key=lambda size: size not in WANTED_BYTES)
+    return tool_cells(memories, () if scope.quick else sizes, 1, source_content(0))
 
 
 WANTED_BYTES = (65_536, 1_048_576)
@@ -203,10 +179,8 @@ EXPERIMENT = Experiment(
     cells=_cells,
     arm=_arm,
     operation="copy",
-    charts=tuple(
-        copies.curves("size_bytes", "function", title=name, where={"memory": memory})
-        for memory, name in copies.MEMORIES.items()
-        if memory in PLACES
+    charts=(
+        copies.curves("size_bytes", "function", title="The tool's experiments", panels="memory"),
     ),
     lines_of=("memory-ceiling",),
     preferred={"memory": "heap", "size_bytes": 65_536},

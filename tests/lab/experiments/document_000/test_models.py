@@ -8,15 +8,19 @@ import pytest
 from sealift_lab._lab import DpuSystem, dpu_systems
 from sealift_lab.experiments.document_000 import EXPERIMENTS, dpu
 from sealift_lab.experiments.document_000.one_dpu import UNROLLED, instructions_a_block, rounding
-from sealift_lab.experiments.document_000.projection import bus, transfer_s
+from sealift_lab.experiments.document_000.projection import transfer_s
 from sealift_lab.experiments.notes import texts
 from sealift_lab.model.arm import Context
 from sealift_lab.model.published import table
 
 PACKAGE = "sealift_lab.experiments.document_000"
 STORED = "results/2026-11-23/intelr-xeonr-processor-2-cores/lab-000"
-# Composed texts that are Markdown now.
-DROPPED = {"why printed and simulated differ", "why not fewer"}
+# Texts that are Markdown now, and facts that nothing showed.
+DROPPED = {
+    *("why printed and simulated differ", "why not fewer", "spent on, unrolled"),
+    *("by a timer of sixteens, cycles", "data in host memory, GB/s, direct"),
+    "data in host memory, GB/s, direct, with the hazard",
+}
 
 
 def test_a_stored_run_is_computed_again(tmp_path: Path) -> None:
@@ -52,11 +56,10 @@ def test_transfers_take_what_is_printed() -> None:
         size, cycles = int(row["transfer_bytes"]), float(row["latency_cycles"])
         assert abs(dpu.latency("read", size) - cycles) <= 1
         assert dpu.latency("write", size) == dpu.latency("read", size) - 16
-        assert dpu.latency("read", size, timer_step=16) % 16 == 0
 
 
 def test_kernels_take_little_more_than_their_unrolled_blocks_and_the_notes_say_why() -> None:
-    unrolled = {kernel.title: sum(parts.values()) for kernel, parts in UNROLLED.items()}
+    unrolled = {kernel.title: count for kernel, count in UNROLLED.items()}
     assert unrolled == {"ECB": 550, "CTR": 458, "GHASH": 136, "GCM, one key": 594}
     for kernel in UNROLLED:
         least = unrolled[kernel.title]
@@ -66,11 +69,10 @@ def test_kernels_take_little_more_than_their_unrolled_blocks_and_the_notes_say_w
 
 def test_transfers_to_dpus_take_the_printed_times() -> None:
     for row in table("000-elsewhere-host-transfers"):
-        path, dpus, size = row["path"], int(row["dpus"]), int(row["bytes_per_dpu"])
-        printed = [float(row["to_dpus_s"]), float(row["from_dpus_s"])]
-        times = [dpus * size / rate for rate in bus(path).rates(dpus, size)]
-        assert times == pytest.approx(printed, rel=1e-9)
-        assert transfer_s(path, dpus, size) == pytest.approx(sum(printed), rel=1e-9)
+        if row["path"] == "SDK":
+            dpus, size = int(row["dpus"]), int(row["bytes_per_dpu"])
+            printed = float(row["to_dpus_s"]) + float(row["from_dpus_s"])
+            assert transfer_s(dpus, size) == pytest.approx(printed, rel=1e-9)
 
 
 def test_more_dpus_are_reached_faster_as_was_printed() -> None:

@@ -57,7 +57,7 @@ def test_convolution_gives_what_mean_value_analysis_gives_and_never_exceeds_the_
 
 
 def test_a_fit_ends_where_it_ends_wherever_it_begins() -> None:
-    far = replace(BROADCOM, start=boards.Constants(10.0, 20.0, 310.0)).constants
+    far = replace(BROADCOM, played=boards.Constants(10.0, 20.0, 310.0)).constants
     assert far == pytest.approx(BROADCOM.constants, rel=1e-2)
 
 

@@ -1,4 +1,4 @@
-"""Document 002's boards otherwise: one part changed, loads they never had, and a card of today."""
+"""Document 002's boards with loads they never had, and a card of today."""
 
 from collections.abc import Callable, Mapping
 
@@ -47,18 +47,3 @@ def test_software_pays_for_short_messages_and_costs_for_long_ones_because_cards_
         assert float(beside[f"{loads.TIMES}, most"]) < 1 / 1.025
         assert float(beside[boards.CARDS_BUSY]) < float(alone[boards.CARDS_BUSY])
         assert float(beside[loads.SOFTWARE_US]) > 0 == alone[loads.SOFTWARE_US]
-
-
-def test_switches_change_the_load_and_the_simulation_meets_theory(computed: Compute) -> None:
-    def fact(board: str, size_bytes: int, switch: str, name: str) -> float:
-        where: dict[str, Value] = {"board": board, "buffer_bytes": size_bytes, "switch": switch}
-        (report,) = computed("002-X2").facts(**where)
-        return float(report.facts[name])
-
-    assert fact("Hifn 7751", 16, loads.UNCHANGED, loads.SWITCH_TIMES) == 1
-    large = ("Broadcom 5820", 16_384)
-    assert fact(*large, loads.UNCHANGED, boards.IDLE) > 2 * fact(*large, loads.IN_TURN, boards.IDLE)
-    assert fact(*large, loads.THREE, loads.SWITCH_TIMES) == pytest.approx(1, abs=0.01)
-    off = [float(each.facts[loads.OFF]) for each in computed("002-X2").facts(switch=loads.THEORY)]
-    assert len(off) == 3
-    assert max(map(abs, off)) < 2

@@ -10,6 +10,8 @@ import run_report
 from conftest import skip
 from sealift_lab.experiments.document_003 import compilers, cpu_types
 from sealift_lab.experiments.document_003.compilers import MACHINE_CODE, sum_of_products
+from sealift_lab.experiments.document_003.cpu_types import HALF
+from sealift_lab.measure.built import machine_code
 from sealift_lab.measure.plan import planned
 from sealift_lab.model.arm import Cell, Context, Skip, WrongResultError
 from sealift_lab.model.experiment import Experiment, Scope
@@ -37,7 +39,7 @@ def test_every_build_gives_the_sum_and_says_in_what_it_multiplies(
     try:
         arm = experiment.arm(cell, CONTEXT)
     except Skip as reason:
-        skip("toolchains", str(reason))
+        skip(HALF if cell.get("type") == HALF else "toolchains", str(reason))
     run_report.ran("toolchains")
     assert arm.sample(0.001).operations >= 1
     facts = arm.report()
@@ -47,6 +49,17 @@ def test_every_build_gives_the_sum_and_says_in_what_it_multiplies(
         assert not str(facts[MACHINE_CODE]).startswith("scalar")
     elif form or "-O0" in str(cell["build"]):
         assert str(facts[MACHINE_CODE]).startswith(("scalar", "unknown"))
+
+
+@pytest.mark.parametrize("form", cpu_types.FORMS)
+def test_half_precision_is_compiled_wherever_the_compiler_knows_it(form: str) -> None:
+    try:
+        made = cpu_types.build_chains(cpu_types.TYPES[HALF], form)
+    except Skip as reason:
+        skip("toolchains", str(reason))
+    found = machine_code(made.folder / compilers.LIBRARY, "chains")
+    expected = "AVX-512: vmulph" if form in cpu_types.VECTORS else "scalar: vmulsh"
+    assert found == expected or found.startswith("unknown: objdump")
 
 
 def test_the_sum_of_products_is_that_of_the_matrices() -> None:

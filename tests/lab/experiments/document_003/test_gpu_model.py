@@ -9,7 +9,7 @@ import pytest
 
 from sealift_lab.experiments.document_003.gpu_grids import rounds
 from sealift_lab.experiments.document_003.gpus import cells, limits
-from sealift_lab.experiments.document_003.gpus.limits import GPUS, MESSAGES, Gpu, Grid, Messages
+from sealift_lab.experiments.document_003.gpus.limits import GPUS, TEXT_BYTES, Gpu, Grid
 
 ROOT = Path(__file__).parents[4]
 KERNELS = ROOT / "crates/sealift-gpu/kernels"
@@ -27,9 +27,9 @@ LOOPS = [
 each_gpu = pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)
 
 
-def limited(gpu: Gpu, counts: limits.Counts, moved_bytes: float = 32) -> tuple[int, float, str]:
-    found = limits.limit(gpu, counts, payload_bytes=16, moved_bytes=moved_bytes)
-    return round(found.bytes_per_s / 1e9), found.clocks_a_block, found.unit
+def limited(gpu: Gpu, counts: limits.Counts, moved_bytes: float = 32) -> int:
+    whole = Grid(gpu.multiprocessors, limits.BLOCK_THREADS)
+    return round(limits.limit(gpu, counts, 16, whole, moved_bytes) / 1e9)
 
 
 def test_each_unit_needs_its_own_clocks() -> None:
@@ -41,14 +41,12 @@ def test_each_unit_needs_its_own_clocks() -> None:
 
 
 def test_the_busiest_unit_or_memory_is_the_limit() -> None:
-    assert limited(H200, COUNTER_MODE) == (797, 5.25, "load and store")
-    assert limited(H200, {**COUNTER_MODE, "alu": 483}) == (554, 483 / 64, "alu")
-    assert limited(H200, {**COUNTER_MODE, "issued": 1_024}) == (523, 8, "issue")
+    assert limited(H200, COUNTER_MODE) == 797
+    assert limited(H200, {**COUNTER_MODE, "alu": 483}) == 554
+    assert limited(H200, {**COUNTER_MODE, "issued": 1_024}) == 523
     slow = replace(H200, memory_bytes_per_s=1e12)
-    assert limited(slow, COUNTER_MODE) == (500, 5.25, "memory")
-    assert limited(slow, COUNTER_MODE, moved_bytes=16) == (797, 5.25, "load and store")
-    older = limited(replace(H200, architecture="sm_75"), COUNTER_MODE)
-    assert older[1:] == (10.5, "load and store")
+    assert limited(slow, COUNTER_MODE) == 500
+    assert limited(slow, COUNTER_MODE, moved_bytes=16) == 797
 
 
 def test_a_loop_counts_as_often_as_it_is_gone_around() -> None:
@@ -60,21 +58,10 @@ def test_a_loop_counts_as_often_as_it_is_gone_around() -> None:
     assert limits.total([*LOOPS, LOOPS[1]], several) == {"alu": 1_960, "shared": 1_440}
 
 
-@pytest.mark.parametrize(
-    ("text_bytes", "blocks", "groups"),
-    [(0, 0, 1), (1, 1, 1), (128, 8, 1), (129, 9, 2), (288, 18, 2), (289, 19, 3), (2048, 128, 13)],
-)
-def test_the_first_group_of_a_message_has_two_blocks_fewer_of_its_text(
-    text_bytes: int, blocks: int, groups: int
-) -> None:
-    messages = Messages(128, text_bytes)
-    assert (messages.blocks, messages.groups) == (blocks, groups)
-
-
 def test_the_kernels_and_the_driver_have_the_same_constants() -> None:
     text = "".join(file.read_text(encoding="utf-8") for file in KERNELS.glob("*.*"))
-    for name in ("PIECE_BLOCKS", "GROUP_BLOCKS", "LANES"):
-        value = getattr(limits, name)
+    # Two blocks of a group are no text.
+    for name, value in {"GROUP_BLOCKS": limits.TEXT_BLOCKS + 2, "LANES": limits.LANES}.items():
         assert re.findall(rf"#define {name} (\d+)", text) == [str(value)]
     driver = (ROOT / "crates/sealift-gpu/src/message.rs").read_text(encoding="utf-8")
     found = re.findall(r"pub const GROUP_MAX: usize = (\d+);", driver)
@@ -116,9 +103,8 @@ def test_lanes_without_a_thread_are_idle_and_a_fifth_warp_waits(
 
 
 @each_gpu
-def test_a_full_grid_reaches_the_limit_of_units_or_memory_and_none_exceeds_it(gpu: Gpu) -> None:
-    most = limits.message_limit(gpu, MESSAGES).bytes_per_s
-    assert limits.ours(gpu, Grid(gpu.multiprocessors, 128)) == pytest.approx(most)
+def test_no_grid_exceeds_a_block_on_each_multiprocessor(gpu: Gpu) -> None:
+    most = limits.ours(gpu, Grid(gpu.multiprocessors, limits.BLOCK_THREADS))
     for grid in (Grid(1, 1), Grid(7, 100), Grid(1_000, 1_000)):
         assert limits.ours(gpu, grid) <= most * (1 + 1e-9)
 
@@ -132,7 +118,7 @@ def test_blocks_are_powers_of_two_below_the_first_round_and_whole_rounds() -> No
 def test_a_batch_takes_as_long_as_the_longest_of_copies_and_work() -> None:
     # A message alone takes as long as a warp of them.
     assert limits.message_ns(H200, 1) == pytest.approx(32 * limits.message_ns(H200, 32))
-    bytes_there = MESSAGES.text_bytes + 32 + 16 + 64
+    bytes_there = TEXT_BYTES + 32 + 16 + 64
     assert limits.message_ns(H200, 1 << 18) == pytest.approx(
         1e9 * bytes_there / H200.link_bytes_per_s
     )

@@ -11,7 +11,6 @@ from sealift_lab.experiments.document_003 import gpu_parts
 from sealift_lab.experiments.document_003.gpus.cells import PROCESSOR
 from sealift_lab.model.arm import Context, Skip
 from sealift_lab.model.experiment import Experiment, Scope
-from sealift_lab.model.results import Origin, Results
 
 SCOPE = Scope(quick=False, cores=2, devices=("library", "cpu"))
 GPU = replace(SCOPE, devices=("cuda:1", "library", "opencl"))
@@ -50,15 +49,3 @@ def test_every_cell_of_a_processor_is_measured_and_checked(
         assert sample.bytes > 0, cell
         # A GPU's own time; the engine's device is compared by another one.
         assert experiment is gpu_parts.HOST or int(arm.report()["results_checked"]) > 0, cell
-
-
-def test_projected_lines_stand_beside_every_work_that_machine_code_is_of() -> None:
-    lines = gpu_parts.MESSAGES.lines(Results([], []))
-    assert {line.origin for line in lines} == {Origin.PROJECTED}
-    works = {(line.at["work"], line.at["message_bytes"]) for line in lines}
-    assert works == {work for work in gpu_parts.WORKS if "counter" not in work[0]}
-    # With tables, a longer key and no tables are slower.
-    short = [line for line in lines if line.at["work"] == "seal, own keys"]
-    speeds = {(line.series, line.at["key_bits"]): line.value for line in short}
-    tables, without = "H200 at most, tables", "H200 at most, without tables"
-    assert speeds[tables, 128] > speeds[tables, 192] > speeds[tables, 256] > speeds[without, 256]

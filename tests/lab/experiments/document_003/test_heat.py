@@ -60,6 +60,7 @@ def test_readings_come_in_order_and_each_is_of_the_time_since_the_one_before(
     assert (later[heat.RATE], later[heat.RELATIVE]) == (800, 80)
     assert later[heat.CLOCK] == pytest.approx(2.4)
     assert later[heat.TEMPERATURE] == 51.5
+    assert later[heat.STEAL] == 0
     assert heat.POWER not in later
 
 

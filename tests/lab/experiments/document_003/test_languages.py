@@ -18,8 +18,8 @@ from sealift_lab.experiments.document_003.languages import (
     LANGUAGES,
     REFERENCE,
     STEADY_STATE,
+    csharp,
 )
-from sealift_lab.measure.built import Tool
 from sealift_lab.model.arm import Cell, Context, Skip, WrongResultError
 from sealift_lab.model.results import Relation
 
@@ -82,16 +82,29 @@ def test_a_missing_toolchain_is_left_out_with_its_package(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     tools = [of for each in LANGUAGES.values() for of in (each.tool, each.needs) if of]
+    # Debian's package is no help in a virtual environment.
+    assert "install it (python -m pip install numpy)" in {each.advice for each in tools}
     for tool in tools:
-        absent = Tool(f"absent-{Path(tool.command).name}", tool.package)
+        absent = replace(tool, command=f"absent-{Path(tool.command).name}")
         lacking = replace(LANGUAGES[REFERENCE], tool=absent)
-        with pytest.raises(Skip, match=f"apt-get install {tool.package}.$".replace("+", r"\+")):
+        with pytest.raises(Skip, match=f"{tool.install} {tool.package}.$".replace("+", r"\+")):
             Warm("absent", lacking)
     monkeypatch.setitem(LANGUAGES, REFERENCE, lacking)  # type: ignore[arg-type]
     with pytest.raises(Skip, match="is not on PATH"):
         STEADY_STATE.arm(
             {"language": REFERENCE, "phase": "steady state"}, Context(seed=1, folder=tmp_path)
         )
+
+
+def test_csharp_is_built_by_dotnet_where_that_alone_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, compiler in (("dotnet", "dotnet"), ("mcs", "mcs")):
+        (tmp_path / name).touch(0o755)
+        tool = csharp("Release", ("-optimize+",)).tool
+        assert tool
+        assert tool.command == compiler
 
 
 def test_a_sample_of_a_warm_and_of_a_fresh_process_counts_interpolations_and_lives() -> None:

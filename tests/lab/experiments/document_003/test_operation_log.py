@@ -1,8 +1,7 @@
 """Document 003's log: every operation of its input file, and its totals beside those here."""
 
-import csv
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,20 +42,12 @@ def test_the_records_are_those_of_the_input_file(records: tuple[VectorRecord, ..
 
 
 @pytest.mark.parametrize("device", ["library", "cpu"])
-def test_every_operation_is_logged_and_as_planned(
-    log_arm: Callable[[str], Arm], tmp_path: Path, device: str
-) -> None:
+def test_every_operation_is_as_planned(log_arm: Callable[[str], Arm], device: str) -> None:
     arm = log_arm(device)
     sample = arm.sample(0.001)
     assert (sample.operations, sample.bytes) == (37_800, 28 * 37_800)
     expected = {"passes": 2, **{name: 2 * count for name, count in COUNTED.items()}}
     assert expected.items() <= arm.report().items()
-    (path,) = tmp_path.iterdir()
-    assert path.name == f"003-F14-log-{device}.csv"
-    lines = read(path)
-    assert [int(line["sequence"]) for line in lines] == list(range(1, 37_801))
-    assert sum(line["result"] == "refused" for line in lines) == 9_509
-    assert {line["as_planned"] for line in lines} == {"yes"}
 
 
 COUNTED = {
@@ -143,15 +134,12 @@ def test_a_result_that_is_not_as_planned_is_counted_named_and_ends_the_arm(
     assert counts.items() <= arm.report().items()
 
 
-def test_a_wrong_first_pass_stands_in_the_log(
-    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_wrong_first_pass_makes_no_arm(
+    log_arm: Callable[[str], Arm], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Batch, "run", lambda batch, _: [None] * len(batch.records))
-    with pytest.raises(WrongResultError):
+    with pytest.raises(WrongResultError, match=r"cpu: .* the first is number 1 of the file"):
         log_arm("cpu")
-    lines = read(tmp_path / "003-F14-log-cpu.csv")
-    assert {line["result"] for line in lines} == {"refused"}
-    assert sum(line["as_planned"] == "yes" for line in lines) == 9_509
 
 
 def test_without_the_vectors_the_arm_says_how_to_get_them(
@@ -162,7 +150,3 @@ def test_without_the_vectors_the_arm_says_how_to_get_them(
     with pytest.raises(Skip, match="pip install cryptography-vectors"):
         EXPERIMENT.arm({"device": "library"}, Context(seed=1, folder=tmp_path))
     operation_log.records.cache_clear()
-
-
-def read(path: Path) -> list[Mapping[str, str]]:
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

@@ -25,21 +25,7 @@ NAMED = replace(FULL, memories=("region",))
 NOTHING = Results((), ())
 
 
-def test_experiments_have_the_ids_and_numbers_of_cells_that_they_always_had() -> None:
-    found = {each.name: (each.id, len(cells(each, FULL))) for each in EXPERIMENTS}
-    assert found == {
-        "copy-offsets": ("004-C-offsets", 48),
-        "copy-by-length": ("004-C", 396),
-        "copy-by-threads": ("004-A", 273),
-        "copy-by-function": ("004-B", 238),
-        "memory-ceiling": ("004-M", 38),
-        "why-threads": ("004-T", 22),
-        "copy-example": ("004-R1", 48),
-        "copy-by-direction": ("004-R2", 108),
-        "frames-between-processes": ("004-I", 42),
-        "mapping-by-threads": ("004-T-mapping", 60),
-        "copy-by-memory": ("004-X1", 40),
-    }
+def test_a_quick_run_looks_for_slow_offsets_alone() -> None:
     quick = Scope(quick=True, cores=2, devices=())
     assert [each.name for each in EXPERIMENTS if cells(each, quick)] == ["copy-offsets"]
 
@@ -113,9 +99,8 @@ def test_the_printed_limit_and_the_measured_ceiling_stand_in_every_chart_of_copi
     assert (printed.origin, measured.origin) == (Origin.PUBLISHED, Origin.MEASURED)
     assert measured.value == pytest.approx(18_000), "a copy past the caches moves its payload twice"
     charts = [e for e in EXPERIMENTS if any(c.y == "MB/s" for c in e.charts) and e is not ceiling]
-    assert [e.name for e in charts if ceiling.name not in e.lines_of] == [
-        "frames-between-processes"
-    ]
+    assert len(charts) == len(EXPERIMENTS) - 1
+    assert all(ceiling.name in each.lines_of for each in charts)
 
 
 ARMS = (
@@ -193,14 +178,6 @@ def test_a_ceiling_stands_on_kernels_whose_traffic_is_known_exactly() -> None:
     assert limit.here.figure.where["kernel"] == "copy past the caches"
     assert limit.here.factor == 2, "a copy moves its payload twice"
     assert limit.value == pytest.approx(23_460)
-    assert copy_experiments.share_of_ceiling(results, 1) == pytest.approx(0.8)
-    speeds = {copy_experiments.OUR_KERNEL: 90_000.0}
-    fast = made(
-        copy_experiments.CEILING, FULL, lambda cell: speeds.get(str(cell["kernel"]), 5_000.0)
-    )
-    # Its own traffic is the least that it may be.
-    assert copy_experiments.share_of_ceiling(fast, 1) == 1.0
-    assert copy_experiments.share_of_ceiling(NOTHING, 1) is None
 
 
 def test_costs_are_stored_only_where_every_length_was_measured(

@@ -164,7 +164,7 @@ impl Arm {
     ///
     /// Args:
     ///     asked: A mapping with all of operation ("copy", "read", "write", "fill"), function
-    ///         ("glibc", "words", "sse2", "rep-movsb", "avx2", "avx512", "non-temporal",
+    ///         ("glibc", "words", "sse2", "rep-movsb", "avx512", "non-temporal",
     ///         "apex", "ours", "pread", "pwrite", "first-touch", "populated"), bytes of a copy,
     ///         threads, source and target ("heap", "pages", "huge-pages", "memfd", "shm",
     ///         "file", "hugetlb", "region"), state ("hot", "cold", or for a file "beyond
@@ -179,7 +179,7 @@ impl Arm {
     ///     NotMeasurableError: If this machine has no such function or memory.
     ///     WrongResultError: If it copies something wrong, or a region is not as it was found.
     #[staticmethod]
-    fn copy(py: Python<'_>, asked: copies::Asked) -> PyResult<Self> {
+    fn copy(py: Python<'_>, asked: copies::CopyArgs) -> PyResult<Self> {
         Self::prepare(py, |wanted| Ok(Box::new(CopyArm::prepare_while(&asked.spec()?, wanted)?)))
     }
 
@@ -200,7 +200,7 @@ impl Arm {
     ///     NotMeasurableError: If this machine has no such function or memory, or can't have
     ///         so many threads.
     #[staticmethod]
-    fn published_copy(py: Python<'_>, asked: copies::AskedPublished) -> PyResult<Self> {
+    fn published_copy(py: Python<'_>, asked: copies::PublishedCopyArgs) -> PyResult<Self> {
         Self::prepare(py, |_| Ok(Box::new(PublishedArm::prepare(&asked.spec()?)?)))
     }
 

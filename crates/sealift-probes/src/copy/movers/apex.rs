@@ -259,68 +259,74 @@ mod tests {
 
     const AROUND: usize = 64;
     const CANARY: u8 = 0xc5;
+    const PAGE_BYTES: usize = 4_096;
 
-    fn source(bytes: usize) -> Vec<u8> {
-        (0..bytes).map(|at| (at % 251).to_le_bytes()[0]).collect()
-    }
-
-    /// Copies by `apex` from and to places so many bytes behind a multiple of 64, and looks at what is around.
-    fn check(from: &[u8], to: &mut [u8], len: usize, (skip_from, skip_to): (usize, usize)) {
-        let begin = AROUND + to[AROUND..].as_ptr().align_offset(64) + skip_to;
-        to.fill(CANARY);
-        let at = from.as_ptr().align_offset(64) + skip_from;
-        assert!(at + len <= from.len() && begin + len + AROUND <= to.len());
+    /// Copies by `apex` and looks at what is around; both places begin at so many bytes.
+    fn check(from: &[u8], to: &mut [u8], len: usize, (begin_from, begin_to): (usize, usize)) {
+        let (end_from, end_to) = (begin_from + len, begin_to + len);
+        let around = begin_to - AROUND..to.len().min(end_to + AROUND);
+        to[around.clone()].fill(CANARY);
+        assert!(end_from <= from.len() && end_to <= to.len());
         // SAFETY: both have so many bytes, as was looked at.
-        unsafe { apex(to[begin..].as_mut_ptr(), from[at..].as_ptr(), len) };
-        let told = || format!("{len} bytes, {skip_from} to {skip_to}");
-        assert!(to[begin..begin + len] == from[at..at + len], "{}", told());
-        assert!(to[..begin].iter().all(|byte| *byte == CANARY), "before: {}", told());
-        assert!(to[begin + len..].iter().all(|byte| *byte == CANARY), "behind: {}", told());
+        unsafe { apex(to[begin_to..].as_mut_ptr(), from[begin_from..].as_ptr(), len) };
+        let case = format!("{len} bytes, {begin_from} to {begin_to}");
+        assert!(to[begin_to..end_to] == from[begin_from..end_from], "{case}");
+        assert!(to[around.start..begin_to].iter().all(|byte| *byte == CANARY), "before: {case}");
+        assert!(to[end_to..around.end].iter().all(|byte| *byte == CANARY), "behind: {case}");
     }
 
     #[test]
     fn every_length_is_copied_wherever_it_lies_and_nothing_around_it() {
-        let (from, mut to) = (source(4_500), vec![0; 4_500]);
+        let [from, to] = guarded(2 * PAGE_BYTES);
         for len in 0..=4_096 {
-            for skips in [(0, 0), (1, 0), (0, 1), (7, 9), (15, 63)] {
-                check(&from, &mut to, len, skips);
+            for (skip_from, skip_to) in [(0, 0), (1, 0), (0, 1), (7, 9), (15, 63)] {
+                check(from, to, len, (skip_from, AROUND + skip_to));
             }
         }
     }
 
     #[test]
-    fn lengths_around_the_threshold_are_copied_to_every_place_of_a_register() {
-        let most = PAST_CACHES_BYTES + AHEAD_BYTES + 1;
-        let (from, mut to) = (source(most + 300), vec![0; most + 300]);
-        let near = [-1, 0, 1, 15, 16, 17, 63, 64, 65, 4_095, 4_096, 4_097];
-        for len in near.map(|more| PAST_CACHES_BYTES.checked_add_signed(more).unwrap()) {
-            for skip_to in 0..16 {
-                for skip_from in [0, 1, 15] {
-                    check(&from, &mut to, len, (skip_from, skip_to));
+    fn copies_end_at_pages_that_may_not_be_touched() {
+        let [from, to] = guarded(3 * PAGE_BYTES);
+        let most = from.len();
+        for len in 0..=8_192 {
+            check(from, to, len, (most - len, most - len));
+        }
+    }
+
+    /// Past the caches: source or destination end there, the other one up to a register before.
+    #[test]
+    fn long_copies_end_at_pages_that_may_not_be_touched_wherever_they_begin() {
+        let [from, to] = guarded((3 << 20) + PAGE_BYTES);
+        let most = from.len();
+        let edges = [-1, 0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 4_095, 4_096, 4_097];
+        for (bytes, edges) in
+            [(PAST_CACHES_BYTES, &edges[..]), (1 << 20, &[-1, 0, 17][..]), (3 << 20, &[-64, 1][..])]
+        {
+            for len in edges.iter().map(|more| bytes.checked_add_signed(*more).unwrap()) {
+                for skip in 0..16 {
+                    check(from, to, len, (most - len, most - len - skip));
+                    check(from, to, len, (most - len - skip, most - len));
                 }
             }
         }
     }
 
-    #[test]
-    fn nothing_behind_source_and_destination_is_touched() {
-        let [mut from, mut to] = [(); 2].map(|()| guarded());
-        let (from, to) = (from.as_mut_ptr(), to.as_mut_ptr());
-        for len in 0..=PAGES_BYTES {
-            let skip = PAGES_BYTES - len;
-            // SAFETY: both have so many bytes before the page that may not be touched.
-            unsafe { apex(to.wrapping_add(skip), from.wrapping_add(skip), len) };
-        }
+    /// A source of a pattern and a destination, whole pages before one that ends the process when it is touched.
+    fn guarded(bytes: usize) -> [&'static mut [u8]; 2] {
+        [(); 2].map(|()| {
+            let mut map = MmapMut::map_anon(bytes + PAGE_BYTES).unwrap();
+            let start = map.as_mut_ptr();
+            let guard = start.wrapping_add(bytes);
+            // SAFETY: the page is the mapping's last one, and nobody holds a reference into it.
+            assert_eq!(unsafe { libc::mprotect(guard.cast(), PAGE_BYTES, libc::PROT_NONE) }, 0);
+            std::mem::forget(map);
+            // SAFETY: the mapping stays for ever, has so many bytes before the guard, and is given away once.
+            let memory = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
+            for (at, byte) in memory.iter_mut().enumerate() {
+                *byte = (at % 251).to_le_bytes()[0];
+            }
+            memory
+        })
     }
-
-    /// Two pages, and one that ends the process when it is touched.
-    fn guarded() -> MmapMut {
-        let mut map = MmapMut::map_anon(PAGES_BYTES + 4_096).unwrap();
-        let guard = map.as_mut_ptr().wrapping_add(PAGES_BYTES);
-        // SAFETY: the page is the mapping's last one, and nobody holds a reference into it.
-        assert_eq!(unsafe { libc::mprotect(guard.cast(), 4_096, libc::PROT_NONE) }, 0);
-        map
-    }
-
-    const PAGES_BYTES: usize = 8_192;
 }

@@ -6,7 +6,6 @@ use core::arch::asm;
 pub(super) struct Words;
 pub(super) struct Sse2;
 pub(super) struct RepMovsb;
-pub(super) struct Avx2;
 pub(super) struct Avx512;
 pub(super) struct NonTemporal;
 
@@ -25,7 +24,7 @@ macro_rules! mover {
     )*};
 }
 
-mover!(Words: words, Sse2: sse2, RepMovsb: rep_movsb, Avx2: avx2, Avx512: avx512,
+mover!(Words: words, Sse2: sse2, RepMovsb: rep_movsb, Avx512: avx512,
     NonTemporal: non_temporal);
 
 /// Copies in words of 8 bytes, one after the other, and the rest in bytes.
@@ -154,48 +153,6 @@ by_registers!(
         "inc {to}",
         "dec {len}",
         "jnz 6b"
-    ],
-    ["xmm0", "xmm1", "xmm2", "xmm3"]
-);
-
-// The upper halves are left clean: what follows may be compiled for SSE.
-by_registers!(
-    avx2,
-    "32",
-    "128",
-    [
-        "vmovdqu ymm0, [{from}]",
-        "vmovdqu ymm1, [{from} + 32]",
-        "vmovdqu ymm2, [{from} + 64]",
-        "vmovdqu ymm3, [{from} + 96]",
-        "vmovdqu [{to}], ymm0",
-        "vmovdqu [{to} + 32], ymm1",
-        "vmovdqu [{to} + 64], ymm2",
-        "vmovdqu [{to} + 96], ymm3"
-    ],
-    ["vmovdqu ymm0, [{from}]", "vmovdqu [{to}], ymm0"],
-    [
-        "sub {len}, 8",
-        "jb 7f",
-        "6:",
-        "mov {word}, [{from}]",
-        "mov [{to}], {word}",
-        "add {from}, 8",
-        "add {to}, 8",
-        "sub {len}, 8",
-        "jae 6b",
-        "7:",
-        "add {len}, 8",
-        "jz 9f",
-        "8:",
-        "mov {word:l}, [{from}]",
-        "mov [{to}], {word:l}",
-        "inc {from}",
-        "inc {to}",
-        "dec {len}",
-        "jnz 8b",
-        "9:",
-        "vzeroupper"
     ],
     ["xmm0", "xmm1", "xmm2", "xmm3"]
 );

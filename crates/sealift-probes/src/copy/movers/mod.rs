@@ -58,24 +58,19 @@ pub(super) const NOTHING: Lap = lap::<system::Nothing>;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn in_assembly(operation: Operation, function: Function) -> Result<Option<Lap>, ArmError> {
     use apex::Apex;
-    use asm::{Avx2, Avx512, NonTemporal, RepMovsb, Sse2, Words};
+    use asm::{Avx512, NonTemporal, RepMovsb, Sse2, Words};
     function.check_processor()?;
     Ok(match (operation, function) {
         (Operation::Copy, Function::Words) => Some(lap::<Words>),
         (Operation::Copy, Function::Sse2) => Some(lap::<Sse2>),
         (Operation::Copy, Function::RepMovsb) => Some(lap::<RepMovsb>),
-        (Operation::Copy, Function::Avx2) => Some(lap::<Avx2>),
         (Operation::Copy, Function::Avx512) => Some(lap::<Avx512>),
         (Operation::Copy, Function::NonTemporal) => Some(lap::<NonTemporal>),
         (Operation::Copy, Function::Apex) => Some(lap::<Apex>),
         (Operation::Read, Function::Words) => Some(lap::<stores::ReadWords>),
-        (Operation::Read, Function::Avx2) => Some(lap::<stores::ReadAvx2>),
         (Operation::Read, Function::Avx512) => Some(lap::<stores::ReadAvx512>),
-        (Operation::Write, Function::Words) => Some(lap::<stores::WriteWords>),
-        (Operation::Write, Function::Avx2) => Some(lap::<stores::WriteAvx2>),
         (Operation::Write, Function::Avx512) => Some(lap::<stores::WriteAvx512>),
         (Operation::Write, Function::NonTemporal) => Some(lap::<stores::WriteNonTemporal>),
-        (Operation::Fill, Function::RepMovsb) => Some(lap::<stores::RepStosb>),
         _ => None,
     })
 }

@@ -4,13 +4,9 @@ use super::{Mover, Route};
 use core::arch::asm;
 
 pub(super) struct ReadWords;
-pub(super) struct ReadAvx2;
 pub(super) struct ReadAvx512;
-pub(super) struct WriteWords;
-pub(super) struct WriteAvx2;
 pub(super) struct WriteAvx512;
 pub(super) struct WriteNonTemporal;
-pub(super) struct RepStosb;
 
 /// Writes a reader that folds all words into one by exclusive or; whole 64 bytes only.
 macro_rules! reader {
@@ -76,23 +72,6 @@ reader!(
     []
 );
 reader!(
-    ReadAvx2,
-    ["vpxor xmm0, xmm0, xmm0", "vpxor xmm1, xmm1, xmm1"],
-    ["vpxor ymm0, ymm0, [{from}]", "vpxor ymm1, ymm1, [{from} + 32]"],
-    [
-        "vpxor ymm0, ymm0, ymm1",
-        "vextracti128 xmm1, ymm0, 1",
-        "vpxor xmm0, xmm0, xmm1",
-        "vzeroupper",
-        "movq {word}, xmm0",
-        "xor {sum}, {word}",
-        "psrldq xmm0, 8",
-        "movq {word}, xmm0",
-        "xor {sum}, {word}"
-    ],
-    ["xmm0", "xmm1"]
-);
-reader!(
     ReadAvx512,
     ["vpxorq zmm16, zmm16, zmm16"],
     ["vpxorq zmm16, zmm16, [{from}]"],
@@ -110,10 +89,9 @@ reader!(
     ["zmm16", "zmm17"]
 );
 
-/// Writes a writer that repeats the 8 bytes at the route's source; whole words.
+/// Writes a writer of 64-byte registers that repeats the 8 bytes at the route's source; whole words.
 macro_rules! writer {
-    ($name:ident, [$($load:literal),*], [$($store:literal),*], [$($after:literal),*],
-     [$($clobbered:tt),*]) => {
+    ($name:ident, $store:literal, [$($after:literal),*]) => {
         impl Mover for $name {
             #[inline(always)]
             unsafe fn go(route: &Route, skip: usize) -> u64 {
@@ -122,12 +100,12 @@ macro_rules! writer {
                 unsafe {
                     asm!(
                         "mov {word}, [{from}]",
-                        $($load,)*
+                        "vmovdqu64 zmm16, [{from}]",
                         "sub {len}, 64",
                         "jb 3f",
                         ".p2align 4",
                         "2:",
-                        $($store,)*
+                        $store,
                         "add {to}, 64",
                         "sub {len}, 64",
                         "jae 2b",
@@ -145,7 +123,7 @@ macro_rules! writer {
                         from = in(reg) route.from,
                         len = inout(reg) route.len => _,
                         word = out(reg) _,
-                        $(out($clobbered) _,)*
+                        out("zmm16") _,
                         options(nostack),
                     );
                 }
@@ -155,54 +133,6 @@ macro_rules! writer {
     };
 }
 
-writer!(
-    WriteWords,
-    [],
-    [
-        "mov [{to}], {word}",
-        "mov [{to} + 8], {word}",
-        "mov [{to} + 16], {word}",
-        "mov [{to} + 24], {word}",
-        "mov [{to} + 32], {word}",
-        "mov [{to} + 40], {word}",
-        "mov [{to} + 48], {word}",
-        "mov [{to} + 56], {word}"
-    ],
-    [],
-    []
-);
-writer!(
-    WriteAvx2,
-    ["vmovdqu ymm0, [{from}]"],
-    ["vmovdqu [{to}], ymm0", "vmovdqu [{to} + 32], ymm0"],
-    ["vzeroupper"],
-    ["xmm0"]
-);
-writer!(WriteAvx512, ["vmovdqu64 zmm16, [{from}]"], ["vmovdqu64 [{to}], zmm16"], [], ["zmm16"]);
+writer!(WriteAvx512, "vmovdqu64 [{to}], zmm16", []);
 // Aligned to a line, as the places of a way are.
-writer!(
-    WriteNonTemporal,
-    ["vmovdqu64 zmm16, [{from}]"],
-    ["vmovntdq [{to}], zmm16"],
-    ["sfence"],
-    ["zmm16"]
-);
-
-impl Mover for RepStosb {
-    #[inline(always)]
-    unsafe fn go(route: &Route, skip: usize) -> u64 {
-        // SAFETY: the caller vouches for the source.
-        let byte = unsafe { *route.from };
-        // SAFETY: it writes `len` bytes; the direction flag is clear in Rust.
-        unsafe {
-            asm!(
-                "rep stosb",
-                inout("rdi") route.to.wrapping_add(skip) => _,
-                inout("rcx") route.len => _,
-                in("al") byte,
-                options(nostack, preserves_flags),
-            );
-        }
-        0
-    }
-}
+writer!(WriteNonTemporal, "vmovntdq [{to}], zmm16", ["sfence"]);

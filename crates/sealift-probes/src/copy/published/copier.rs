@@ -1,12 +1,12 @@
 //! The tool's copies of one length, by the calling thread or through its pool, and memory that nobody touched.
 
+use super::super::allocation::Allocation;
+use super::super::buffer::BufferSpec;
 use super::super::kind::Kind;
 use super::super::movers::Lap;
-use super::super::place::Wish;
 use super::super::pool::Pool;
 use super::super::route::{Course, Route};
 use super::super::spec::Content;
-use super::super::taken::Taken;
 use crate::ArmError;
 use memmap2::{MmapMut, MmapOptions};
 use std::os::fd::{AsRawFd, RawFd};
@@ -70,14 +70,12 @@ impl Copier {
 }
 
 /// Memory whose pages nobody touched, as the tool has it; of a region what is there.
-pub(super) struct Fresh(Held);
-
-enum Held {
+pub(super) enum FreshMemory {
     Heap(MmapMut),
-    Other(Taken),
+    Other(Allocation),
 }
 
-impl Fresh {
+impl FreshMemory {
     /// Takes it, for a source with its content. What the C library's allocator gives for as many bytes as the tool's is a mapping, too.
     ///
     /// # Errors
@@ -90,9 +88,9 @@ impl Fresh {
     ) -> Result<Self, ArmError> {
         if *kind == Kind::Heap {
             let map = MmapOptions::new().len(bytes).map_anon();
-            return map.map(|map| Self(Held::Heap(map))).map_err(|_| ArmError::NoMemory { bytes });
+            return map.map(Self::Heap).map_err(|_| ArmError::NoMemory { bytes });
         }
-        let wish = Wish {
+        let spec = BufferSpec {
             kind: kind.clone(),
             content,
             thread: 0,
@@ -100,21 +98,21 @@ impl Fresh {
             folder: folder.to_owned(),
             only_for: None,
         };
-        Ok(Self(Held::Other(Taken::of(&wish)?)))
+        Ok(Self::Other(Allocation::of(&spec)?))
     }
 
     pub(super) fn start(&self) -> *mut u8 {
-        match &self.0 {
-            Held::Heap(map) => map.as_ptr().cast_mut(),
-            Held::Other(taken) => taken.start,
+        match self {
+            Self::Heap(map) => map.as_ptr().cast_mut(),
+            Self::Other(allocation) => allocation.start,
         }
     }
 
     /// The file behind it, or -1.
     pub(super) fn file(&self) -> RawFd {
-        match &self.0 {
-            Held::Heap(_) => -1,
-            Held::Other(taken) => taken.file.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+        match self {
+            Self::Heap(_) => -1,
+            Self::Other(allocation) => allocation.file.as_ref().map_or(-1, AsRawFd::as_raw_fd),
         }
     }
 }

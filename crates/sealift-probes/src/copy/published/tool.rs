@@ -1,7 +1,7 @@
 //! The published tool whole: its memory, its pool, and its experiments, length by length.
 
-use super::super::{alone, compare};
-use super::copier::{Copier, Fresh};
+use super::super::{compare, lock_bench};
+use super::copier::{Copier, FreshMemory};
 use super::{BYTES_MAX, TOOLS, check_copied, laps};
 use crate::ArmError;
 use crate::copy::{Content, Kind};
@@ -10,19 +10,19 @@ use std::time::Duration;
 
 /// The memory of its application and its workers, which stay for all of its experiments.
 pub struct PublishedTool {
-    application: Fresh,
+    application: FreshMemory,
     copier: Copier,
-    open: Option<Open>,
+    current: Option<CurrentExperiment>,
 }
 
 /// The experiment under way.
-struct Open {
-    shared: Fresh,
+struct CurrentExperiment {
+    shared: FreshMemory,
     bytes: usize,
     direction: Direction,
 }
 
-// SAFETY: it has its memory alone, but for a region, which others map too: who touches one holds `alone()`.
+// SAFETY: it has its memory alone, but for a region, which others map too: who touches one holds `lock_bench()`.
 unsafe impl Send for PublishedTool {}
 
 /// Whether its application writes to shared memory or reads from it.
@@ -53,7 +53,7 @@ pub struct ToolSpec {
 
 /// An experiment that has its memory.
 #[derive(Clone, Debug)]
-pub struct Begun {
+pub struct ExperimentMemory {
     /// Where the shared memory lies.
     pub address: usize,
     /// The file behind it, or -1.
@@ -64,9 +64,9 @@ pub struct Begun {
 
 /// The copies of one length.
 #[derive(Clone, Debug)]
-pub struct Copied {
+pub struct CopyReport {
     /// By function: what all runs took.
-    pub took: [Duration; TOOLS],
+    pub times: [Duration; TOOLS],
     /// The last word of the destination, the one before it, and the third, second and first.
     pub target: [u64; WORDS],
 }
@@ -78,8 +78,8 @@ impl PublishedTool {
     /// A number is out of range, there is no memory, or a thread can't be started.
     pub fn new(runs: usize, threads: usize) -> Result<Self, ArmError> {
         let copier = Copier::of(runs, threads)?;
-        let application = Fresh::of(&Kind::Heap, BYTES_MAX, None, Path::new(""))?;
-        Ok(Self { application, copier, open: None })
+        let application = FreshMemory::of(&Kind::Heap, BYTES_MAX, None, Path::new(""))?;
+        Ok(Self { application, copier, current: None })
     }
 
     /// Where the application's memory lies.
@@ -92,21 +92,21 @@ impl PublishedTool {
     ///
     /// # Errors
     /// A number is out of range, or there is no such memory.
-    pub fn begin(&mut self, spec: &ToolSpec) -> Result<Begun, ArmError> {
+    pub fn begin(&mut self, spec: &ToolSpec) -> Result<ExperimentMemory, ArmError> {
         ArmError::check("bytes of the memory", spec.bytes, WORDS * 8, BYTES_MAX)?;
-        self.open = None;
-        let _alone = alone();
+        self.current = None;
+        let _alone = lock_bench();
         let content = (spec.direction == Direction::ReadsWhatIsThere).then_some(Content::Left);
-        let shared = Fresh::of(&spec.memory, spec.bytes, content, &spec.folder)?;
+        let shared = FreshMemory::of(&spec.memory, spec.bytes, content, &spec.folder)?;
         let (address, file) = (shared.start().addr(), shared.file());
-        let open = Open { shared, bytes: spec.bytes, direction: spec.direction };
-        let (_, from) = open.ends(&self.application);
+        let current = CurrentExperiment { shared, bytes: spec.bytes, direction: spec.direction };
+        let (_, from) = current.ends(&self.application);
         if spec.direction != Direction::ReadsWhatIsThere {
             // SAFETY: the source has so many bytes, and nobody else looks at it now.
             unsafe { fill(from, spec.bytes, spec.value) };
         }
-        self.open = Some(open);
-        Ok(Begun { address, file, source: words(from, spec.bytes, spec.bytes) })
+        self.current = Some(current);
+        Ok(ExperimentMemory { address, file, source: words(from, spec.bytes, spec.bytes) })
     }
 
     /// Copies a length by each of the tool's functions, as it does, without a warm-up.
@@ -117,30 +117,30 @@ impl PublishedTool {
         &mut self,
         bytes: usize,
         wanted: &mut dyn FnMut() -> bool,
-    ) -> Result<Copied, ArmError> {
-        let open = self.open.as_ref().ok_or_else(|| ArmError::Spec {
+    ) -> Result<CopyReport, ArmError> {
+        let current = self.current.as_ref().ok_or_else(|| ArmError::Spec {
             what: "experiment",
             value: "none".to_owned(),
             right: "one that has begun".to_owned(),
         })?;
-        ArmError::check("bytes of a copy", bytes, 1, open.bytes)?;
+        ArmError::check("bytes of a copy", bytes, 1, current.bytes)?;
         let laps = laps(TOOLS - 1)?;
-        let _alone = alone();
-        let (to, from) = open.ends(&self.application);
+        let _alone = lock_bench();
+        let (to, from) = current.ends(&self.application);
         let from = from.cast_const();
-        let mut took = [Duration::ZERO; TOOLS];
-        for (time, lap) in took.iter_mut().zip(&laps) {
+        let mut times = [Duration::ZERO; TOOLS];
+        for (time, lap) in times.iter_mut().zip(&laps) {
             // SAFETY: both have so many bytes, and the function was found to run here.
             *time = unsafe { self.copier.run(*lap, (to, from), bytes, wanted) }?;
         }
         check_copied("the published way", (to, from), bytes)?;
-        Ok(Copied { took, target: words(to, bytes, open.bytes) })
+        Ok(CopyReport { times, target: words(to, bytes, current.bytes) })
     }
 }
 
-impl Open {
+impl CurrentExperiment {
     /// Destination and source.
-    fn ends(&self, application: &Fresh) -> (*mut u8, *mut u8) {
+    fn ends(&self, application: &FreshMemory) -> (*mut u8, *mut u8) {
         match self.direction {
             Direction::Writes => (self.shared.start(), application.start()),
             Direction::Reads | Direction::ReadsWhatIsThere => {
@@ -192,10 +192,11 @@ mod tests {
             let mut tool = PublishedTool::new(5, threads).unwrap();
             assert!(tool.copy(16, &mut || true).is_err(), "nothing has begun");
             for direction in [Direction::Writes, Direction::Reads] {
-                let Begun { source, .. } = tool.begin(&spec(memory.clone(), direction)).unwrap();
+                let ExperimentMemory { source, .. } =
+                    tool.begin(&spec(memory.clone(), direction)).unwrap();
                 assert_eq!((source[4], source[0]), (0x0a09_0807_0605_0403, 0x0201_00ff_fefd_fcfb));
                 tool.copy(16, &mut || true).unwrap();
-                let Copied { target, .. } = tool.copy(4_096, &mut || true).unwrap();
+                let CopyReport { target, .. } = tool.copy(4_096, &mut || true).unwrap();
                 assert_eq!(target, source);
                 let long = tool.copy(8_193, &mut || true).unwrap_err();
                 assert!(long.to_string().contains("right would be 1 to 8192"), "{long}");

@@ -22,7 +22,7 @@ fn a_region_that_can_not_be_is_refused_before_it_is_touched() {
 struct System(PathBuf);
 
 impl System {
-    fn telling(name: &str, told: &[(&str, &str)]) -> Self {
+    fn with_files(name: &str, told: &[(&str, &str)]) -> Self {
         let name = format!("sealift-system-{}-{name}", std::process::id());
         let system = Self(std::env::temp_dir().join(name));
         let device = system.0.join("dev/char/1:5");
@@ -51,7 +51,7 @@ fn a_device_is_held_to_what_it_tells_of_itself() {
     const MIB: usize = 1 << 20;
     for align in ALIGNS {
         let told = [("size", "4194304\n"), (align, "2097152\n")];
-        let system = System::telling("tells", &told);
+        let system = System::with_files("tells", &told);
         assert_eq!(system.find(0, 4 * MIB), Ok(()));
         let longer = system.find(2 << 20, 4 * MIB).unwrap_err();
         assert!(longer.contains("the device has 4194304 bytes, and 6291456 are"), "{longer}");
@@ -63,7 +63,7 @@ fn a_device_is_held_to_what_it_tells_of_itself() {
         let len = system.find(0, MIB).unwrap_err();
         assert!(len.contains("length of it, 1048576, is no multiple"), "{len}");
     }
-    let silent = System::telling("silent", &[("dev", "1:5\n")]);
+    let silent = System::with_files("silent", &[("dev", "1:5\n")]);
     assert_eq!(silent.find(1 << 40, MIB), Ok(()), "a device that tells nothing");
     assert!(silent.find(1, MIB).is_err());
 }

@@ -7,7 +7,7 @@ from functools import cache, partial
 
 from sealift_lab.experiments.document_003 import messages, tables
 from sealift_lab.experiments.document_003.gpus import limits
-from sealift_lab.experiments.document_003.gpus.limits import LANES, MESSAGES, Gpu, Grid
+from sealift_lab.experiments.document_003.gpus.limits import LANES, TEXT_BYTES, Gpu, Grid
 from sealift_lab.machine.sensors import GPU_DRIVERS, PROCESSOR_SPEC
 from sealift_lab.measure.crypto import sized, workload_of
 from sealift_lab.measure.native import gcm, multiprocessors, native
@@ -38,7 +38,7 @@ def units_of(device: str, cores: int) -> int:
 
 def gpu_cell(device: str, grid: Grid, *way: str) -> Cell:
     """A cell with the axes `AXES`; a way is code, mode and data."""
-    values: tuple[Value, ...] = (device, *way, MESSAGES.text_bytes, grid.blocks, grid.threads)
+    values: tuple[Value, ...] = (device, *way, TEXT_BYTES, grid.blocks, grid.threads)
     return {axis.name: value for axis, value in zip(AXES, values, strict=True)}
 
 
@@ -113,7 +113,7 @@ def _engine_arm(device: str, threads: int, messages: int, context: Context) -> A
     """A device of the engine with `messages` at once, which its threads share."""
     each, rest = divmod(messages, threads)
     assert not rest, f"{messages} messages can't be shared out over {threads} threads"
-    cell = {**asdict(sized(MESSAGES.text_bytes, FRESH_KEYS)), "batch": each}
+    cell = {**asdict(sized(TEXT_BYTES, FRESH_KEYS)), "batch": each}
     workload = workload_of(cell, context.seed)
     return gcm(device, workload, threads=threads, batch=each, context=context)
 

@@ -55,38 +55,16 @@ class Grid:
         return self.blocks * self.threads
 
 
-@dataclass(frozen=True)
-class Limit:
-    """An upper limit of throughput, with the clocks of a multiprocessor for 16 bytes.
-
-    `unit` sets the limit; where it is `memory`, the clocks leave that out.
-    """
-
-    bytes_per_s: float
-    clocks_a_block: float
-    unit: str
-
-
 def limit(
-    gpu: Gpu,
-    counts: Counts,
-    payload_bytes: float,
-    moved_bytes: float = 0.0,
-    grid: Grid | None = None,
-) -> Limit:
-    """The limit of code on data in a GPU's memory, from what a lane does for its payload.
+    gpu: Gpu, counts: Counts, payload_bytes: float, grid: Grid, moved_bytes: float = 0.0
+) -> float:
+    """Bytes a second at most of code on data in a GPU's memory, from what a lane does for its own.
 
-    `moved_bytes` are read from memory and written for it, 0 where caches serve it; without a grid
-    there are as many threads as the GPU has lanes.
+    `moved_bytes` are read from memory and written for it, 0 where caches serve it.
     """
-    grid = grid or Grid(gpu.multiprocessors, BLOCK_THREADS)
-    clocks = grid_clocks(gpu, units_work(counts), grid)
-    unit = max(clocks, key=clocks.__getitem__)
-    by_units = grid.every * payload_bytes * gpu.clock_hz / clocks[unit]
+    clocks = max(grid_clocks(gpu, units_work(counts), grid).values())
     by_memory = gpu.memory_bytes_per_s * payload_bytes / moved_bytes if moved_bytes else math.inf
-    of_fullest = _blocks_of_fullest(gpu, grid) * grid.threads * payload_bytes
-    limiting = "memory" if by_memory < by_units else unit
-    return Limit(min(by_memory, by_units), BLOCK_BYTES * clocks[unit] / of_fullest, limiting)
+    return min(by_memory, grid.every * payload_bytes * gpu.clock_hz / clocks)
 
 
 def units_work(counts: Counts) -> dict[str, float]:
@@ -105,7 +83,7 @@ def units_work(counts: Counts) -> dict[str, float]:
 def grid_clocks(gpu: Gpu, work: Mapping[str, float], grid: Grid) -> dict[str, float]:
     """Clocks of the fullest multiprocessor by unit, until every lane did its work."""
     rates = RATES[gpu.architecture]
-    warps = _blocks_of_fullest(gpu, grid) * -(-grid.threads // LANES)
+    warps = -(-grid.blocks // gpu.multiprocessors) * -(-grid.threads // LANES)
     # sm_86 has two units for doubles, fewer than parts. Other units belong to a part each, and the
     # part with most warps ends last.
     shared = {LOAD_AND_STORE, *(unit for unit, rate in rates.items() if rate < PARTS)}
@@ -117,42 +95,21 @@ def grid_clocks(gpu: Gpu, work: Mapping[str, float], grid: Grid) -> dict[str, fl
     }
 
 
-def _blocks_of_fullest(gpu: Gpu, grid: Grid) -> int:
-    return -(-grid.blocks // gpu.multiprocessors)
-
-
-@dataclass(frozen=True)
-class Messages:
-    """Messages that are alike, without additional data, under a key each."""
-
-    key_bits: int
-    text_bytes: int
-
-    @property
-    def blocks(self) -> int:
-        """AES blocks of text."""
-        return -(-self.text_bytes // BLOCK_BYTES)
-
-    @property
-    def groups(self) -> int:
-        """Groups of blocks that a thread encrypts at once; two blocks of the first are no text."""
-        return 1 + max(0, -(-(self.blocks - GROUP_BLOCKS + 2) // GROUP_BLOCKS))
-
-
 @cache
 def ours(gpu: Gpu, grid: Grid) -> float:
-    """Bytes a second at most of Sealift's kernel on `MESSAGES`, each worked once."""
-    return message_limit(gpu, MESSAGES, grid=grid).bytes_per_s
+    """Bytes a second at most of Sealift's kernel, each message worked once."""
+    moved_bytes = 2 * TEXT_BYTES + SENT_BYTES + RESULT_BYTES
+    return limit(gpu, message_counts(gpu), TEXT_BYTES, grid, moved_bytes)
 
 
 @cache
 def replicated(gpu: Gpu, grid: Grid) -> float:
-    """Bytes a second at most of the document's program, all threads on the same `MESSAGES`.
+    """Bytes a second at most of the document's program, all threads on the same messages.
 
     They come out of caches, and private tables cost as much as if the first cache held them all.
     """
     counts = published_counts(gpu, THREAD_MESSAGES)
-    return limit(gpu, counts, MESSAGES.text_bytes, grid=grid).bytes_per_s
+    return limit(gpu, counts, TEXT_BYTES, grid)
 
 
 def message_ns(gpu: Gpu, batch: int) -> float:
@@ -164,8 +121,8 @@ def message_ns(gpu: Gpu, batch: int) -> float:
     # Whole warps, and no larger blocks than the document's.
     threads = min(BLOCK_THREADS, LANES * -(-batch // LANES))
     grid = Grid(-(-batch // threads), threads)
-    work_s = MESSAGES.text_bytes * grid.every / ours(gpu, grid)
-    copied = MESSAGES.text_bytes + max(SENT_BYTES, RESULT_BYTES)
+    work_s = TEXT_BYTES * grid.every / ours(gpu, grid)
+    copied = TEXT_BYTES + max(SENT_BYTES, RESULT_BYTES)
     return 1e9 * max(work_s / batch, copied / gpu.link_bytes_per_s)
 
 
@@ -182,59 +139,32 @@ def types_speed(gpu: Gpu, data_type: str, grid: Grid) -> float:
     return PRODUCTS * grid.every * gpu.clock_hz / max(clocks.values())
 
 
-def message_limit(
-    gpu: Gpu, messages: Messages, *, strict: bool = False, grid: Grid | None = None
-) -> Limit:
-    """The limit of Sealift's kernel on messages; `strict` is without tables."""
-    counts = message_counts(gpu, messages, strict=strict)
-    moved_bytes = 2 * messages.text_bytes + SENT_BYTES + RESULT_BYTES
-    return limit(gpu, counts, messages.text_bytes, moved_bytes, grid)
-
-
-def message_counts(gpu: Gpu, messages: Messages, *, strict: bool = False) -> dict[str, float]:
+def message_counts(gpu: Gpu) -> dict[str, float]:
     """The instructions of a lane that seals one message with a nonce of 12 bytes."""
+    # The fastest program that the GPU has shared memory for.
+    tables = 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
+    program = f"aes{KEY_BITS}-tables{tables}-copies{LANES}"
     trips = {
         FILLING: 0,
         SELDOM: 0,
         "many.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
-        "many.cl: if (end >= units_of": messages.groups,
-        "ghash.h: return UNIT(BYTES_SWAPPED": messages.groups,
-        "aes.h: ROLLED for (int round": messages.groups * (rounds(messages.key_bits) - 1),
+        # Of so short a message all blocks are encrypted at once.
+        "many.cl: if (end >= units_of": 1,
+        "ghash.h: return UNIT(BYTES_SWAPPED": 1,
+        "aes.h: ROLLED for (int round": ROUNDS - 1,
         "gcm.h: ROLLED for (u32 i": 0,
         # Products in GHASH's field.
-        "many.cl: ROLLED for (u32 i = 0": messages.blocks + 1,
+        "many.cl: ROLLED for (u32 i = 0": TEXT_BLOCKS + 1,
     }
-    return total(_fastest_code(gpu, messages.key_bits, "many", strict=strict), trips)
-
-
-def long_limit(gpu: Gpu, key_bits: int, *, strict: bool = False) -> Limit:
-    """The limit of one long text, each piece of it worked by 32 lanes; as `message_limit`."""
-    return limit(gpu, long_counts(gpu, key_bits, strict=strict), LANE_BYTES, 2 * LANE_BYTES)
-
-
-def long_counts(gpu: Gpu, key_bits: int, *, strict: bool = False) -> dict[str, float]:
-    """The instructions of a lane for its `LANE_BYTES` of a piece."""
-    # Blocks that a lane encrypts at once.
-    state_blocks = 2 if strict else 1
-    tiles = PIECE_BLOCKS / LANES / state_blocks
-    trips = {
-        FILLING: 0,
-        SELDOM: 0,
-        "long.cl: ROLLED for (u32 i = GLOBAL_ID()": 1,
-        "long.cl: ROLLED for (u32 tile": tiles,
-        "aes.h: ROUNDS_UNROLLED for (int round": tiles * (rounds(key_bits) - 1),
-        "long.cl: ROLLED for (u32 u = 0": tiles * state_blocks,
-    }
-    return total(_fastest_code(gpu, key_bits, "long_pieces", strict=strict), trips)
+    return total(machine_code(program, gpu.architecture, "many"), trips)
 
 
 def published_counts(gpu: Gpu, each: float) -> dict[str, float]:
-    """The instructions of a lane that seals one of `MESSAGES` as the document's program did.
+    """The instructions of a lane that seals one message as the document's program did.
 
     `each` is how many messages of a lane share the tables that a launch makes.
     """
-    again, words = rounds(MESSAGES.key_bits) - 1, MESSAGES.key_bits // 32
-    blocks, nibbles = MESSAGES.blocks, 2 * BLOCK_BYTES
+    again, words, nibbles = ROUNDS - 1, KEY_BITS // 32, 2 * BLOCK_BYTES
     trips: dict[str, float | Sequence[float]] = {
         "i = 0; i < 256;": 256 / each,
         "i = 0; i < 16;": 16 / each,
@@ -246,25 +176,20 @@ def published_counts(gpu: Gpu, each: float) -> dict[str, float]:
         "j = 1;": 1 + 3 + 7,
         # Of no additional data, and of the text.
         "i = 0; i < aad_units;": 0,
-        "i = 0; i < units;": blocks,
+        "i = 0; i < units;": TEXT_BLOCKS,
         # The hash key, the first counter, and the text.
-        "round = 1;": (again, again, blocks * again),
+        "round = 1;": (again, again, TEXT_BLOCKS * again),
         # Additional data, the text, and the lengths.
-        "i = 0; i < 32;": (0, nibbles * blocks, nibbles),
+        "i = 0; i < 32;": (0, nibbles * TEXT_BLOCKS, nibbles),
         # Only where a tag is wrong.
         "i = 0; is_wrong": 0,
         # Messages.
         "i = ": 1,
     }
     trips = {f"published.cl: ROLLED for (u32 {begin}": count for begin, count in trips.items()}
-    program = f"lab-published-aes{MESSAGES.key_bits}"
+    program = f"lab-published-aes{KEY_BITS}"
     loops = machine_code(program, gpu.architecture, "replicated")
     return total(loops, {"": 1 / each, **trips})
-
-
-def rounds(key_bits: int) -> int:
-    """Rounds of AES."""
-    return key_bits // 32 + 6
 
 
 def total(loops: Sequence[Loop], trips: Mapping[str, float | Sequence[float]]) -> dict[str, float]:
@@ -309,13 +234,6 @@ def _kernels() -> Mapping[tuple[str, str, str], tuple[Loop, ...]]:
     }
 
 
-def _fastest_code(gpu: Gpu, key_bits: int, kernel: str, *, strict: bool) -> tuple[Loop, ...]:
-    """Of the fastest program that the GPU has shared memory for: with 4 tables, or with 1."""
-    tables = 0 if strict else 4 if gpu.shared_bytes >= FOUR_TABLES_BYTES else 1
-    program = f"aes{key_bits}-tables{tables}-copies{LANES if tables else 1}"
-    return machine_code(program, gpu.architecture, kernel)
-
-
 BLOCK_BYTES = 16
 LANES, PARTS = 32, 4
 # A block of the document's grids: a thread for each core of a multiprocessor, to as many of which
@@ -327,12 +245,11 @@ LOAD_AND_STORE = "load and store"
 # words without bank conflicts, `tensor` products of binary matrices, of which a warp's is 32 lanes;
 # then products of floats and of doubles with their sums, and conversions between the two.
 # Sources: NVIDIA, CUDA C++ Programming Guide, throughput of native arithmetic instructions; for
-# shared memory the Turing and GA102 whitepapers (64 and 128 bytes a clock); tensor of sm_90 as
-# documented for A100, for Hopper it is not.
+# shared memory the GA102 whitepaper (128 bytes a clock); tensor of sm_90 as documented for A100,
+# for Hopper it is not.
 RATES: Mapping[str, Mapping[str, float]] = {
     architecture: {"issue": 128, "alu": 64, "fma": 64, "slow": 16, **rates}
     for architecture, rates in {
-        "sm_75": {LOAD_AND_STORE: 16, "tensor": 8},
         "sm_86": {LOAD_AND_STORE: 32, "tensor": 8, "single": 128, "double": 2, "converted": 2},
         "sm_90": {LOAD_AND_STORE: 32, "tensor": 16, "single": 128, "double": 64, "converted": 16},
     }.items()
@@ -351,14 +268,12 @@ GPUS = (
 )
 # Of the document's figures.
 DOCUMENT_GPU = GPUS[1]
-# As long as the document states them, under keys of 128 bits.
-MESSAGES = Messages(key_bits=128, text_bytes=128)
+# Messages are as long as the document states them, under a key of 128 bits each.
+KEY_BITS, ROUNDS, TEXT_BYTES = 128, 10, 128
+TEXT_BLOCKS = TEXT_BYTES // BLOCK_BYTES
 # Of each thread. The tables that a launch makes anew take as many instructions as one or two
 # messages: with so many, a fortieth of all.
 THREAD_MESSAGES = 64
-# As the kernels have them.
-PIECE_BLOCKS, GROUP_BLOCKS = 1024, 10
-LANE_BYTES = BLOCK_BYTES * PIECE_BLOCKS // LANES
 # Descriptor, key and nonce of a message, and what comes back beside its text.
 SENT_BYTES, RESULT_BYTES = 64 + 32 + 16, 32
 # Tables that begin at a multiple of 64 KiB.

@@ -1,9 +1,9 @@
 //! Memory that is prepared, and kept for all arms that want the same.
 
+use super::allocation::Allocation;
 use super::compare;
 use super::kind::Kind;
 use super::spec::{Content, Function};
-use super::taken::Taken;
 use crate::ArmError;
 use crate::ffi::resident_pages;
 use crate::random::Random;
@@ -14,9 +14,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// What a place is for; two arms that ask for the same share it.
+/// What a buffer is for; two arms that ask for the same share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct BufferSpec {
     pub(super) kind: Kind,
     /// What it holds; nothing for a destination.
     pub(super) content: Option<Content>,
@@ -28,43 +28,43 @@ pub(super) struct Wish {
 }
 
 /// Memory, from a page's begin on.
-pub(super) struct Place {
-    wish: Wish,
-    taken: Taken,
+pub(super) struct Buffer {
+    spec: BufferSpec,
+    allocation: Allocation,
 }
 
 // SAFETY: only whoever holds the lock of the bench looks at what it points to.
-unsafe impl Send for Place {}
-// SAFETY: as above.
-unsafe impl Sync for Place {}
+unsafe impl Send for Buffer {}
+// SAFETY: whoever shares it takes the lock of the bench before looking at what it points to.
+unsafe impl Sync for Buffer {}
 
-impl Place {
-    /// The one that stands already, or a new one, filled as wished.
+impl Buffer {
+    /// The cached one, or a new one, filled as specified.
     ///
     /// # Errors
     /// There is no such memory here.
-    pub(super) fn get(wish: Wish) -> Result<Arc<Self>, ArmError> {
-        let mut standing = STANDING.lock().unwrap_or_else(PoisonError::into_inner);
-        standing.retain(|place| place.strong_count() > 0);
-        let same = standing.iter().filter_map(Weak::upgrade).find(|place| place.wish == wish);
-        if let Some(place) = same {
-            return Ok(place);
+    pub(super) fn get(spec: BufferSpec) -> Result<Arc<Self>, ArmError> {
+        let mut cached = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.retain(|buffer| buffer.strong_count() > 0);
+        let same = cached.iter().filter_map(Weak::upgrade).find(|buffer| buffer.spec == spec);
+        if let Some(buffer) = same {
+            return Ok(buffer);
         }
-        let taken = Taken::of(&wish)?;
-        let place = Arc::new(Self { wish, taken });
-        place.fill()?;
-        place.check()?;
-        standing.push(Arc::downgrade(&place));
-        Ok(place)
+        let allocation = Allocation::of(&spec)?;
+        let buffer = Arc::new(Self { spec, allocation });
+        buffer.fill()?;
+        buffer.check()?;
+        cached.push(Arc::downgrade(&buffer));
+        Ok(buffer)
     }
 
     pub(super) fn start(&self) -> *mut u8 {
-        self.taken.start
+        self.allocation.start
     }
 
     /// The file behind it, or -1.
     pub(super) fn file(&self) -> RawFd {
-        self.taken.file.as_ref().map_or(-1, AsRawFd::as_raw_fd)
+        self.allocation.file.as_ref().map_or(-1, AsRawFd::as_raw_fd)
     }
 
     /// Writes its file and takes it out of memory.
@@ -73,14 +73,14 @@ impl Place {
     /// It has none, or the file system keeps files there.
     pub(super) fn forget(&self) -> Result<(), ArmError> {
         let failed = ArmError::file("take the file out of memory");
-        if let Some(file) = &self.taken.file {
+        if let Some(file) = &self.allocation.file {
             file.sync_all().map_err(&failed)?;
             self.unmap_pages()?;
             fadvise(file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
         }
         let (pages, there) = self.pages()?;
         if 2 * there > pages {
-            let what = self.wish.kind.to_string();
+            let what = self.spec.kind.to_string();
             return Err(ArmError::Absent { what, reason: STAYS.to_owned() });
         }
         Ok(())
@@ -91,10 +91,10 @@ impl Place {
     /// # Errors
     /// The system refuses.
     pub(super) fn unmap_pages(&self) -> Result<(), ArmError> {
-        if self.taken.file.is_none() {
+        if self.allocation.file.is_none() {
             return Ok(());
         }
-        let (start, bytes) = (self.start().cast(), self.wish.bytes);
+        let (start, bytes) = (self.start().cast(), self.spec.bytes);
         // SAFETY: the mapping stands, and its pages are the file's, so that they are read from there again.
         let code = unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
         if code == 0 {
@@ -108,32 +108,32 @@ impl Place {
     /// # Errors
     /// The system doesn't tell.
     pub(super) fn pages(&self) -> Result<(u64, u64), ArmError> {
-        // SAFETY: the place has so many bytes, from a page's begin on.
-        let pages = unsafe { resident_pages(self.start(), self.wish.bytes) };
+        // SAFETY: the buffer has so many bytes, from a page's begin on.
+        let pages = unsafe { resident_pages(self.start(), self.spec.bytes) };
         let (pages, there) = pages.map_err(ArmError::file("ask which pages are in memory"))?;
         Ok((pages as u64, there as u64))
     }
 
     /// Touches every page, with what it is to hold.
     fn fill(&self) -> Result<(), ArmError> {
-        let Some(content) = self.wish.content else {
-            // SAFETY: the place has so many bytes, and nobody else knows it yet.
-            unsafe { self.start().write_bytes(UNTOUCHED, self.wish.bytes) };
+        let Some(content) = self.spec.content else {
+            // SAFETY: the buffer has so many bytes, and nobody else knows it yet.
+            unsafe { self.start().write_bytes(UNTOUCHED, self.spec.bytes) };
             return Ok(());
         };
         if content == Content::Left {
             return Ok(());
         }
-        let mut random = Random::new(content.seed(), self.wish.thread as u64);
+        let mut random = Random::new(content.seed(), self.spec.thread as u64);
         let mut line = [0; LINE_BYTES];
-        for at in (0..self.wish.bytes).step_by(LINE_BYTES) {
+        for at in (0..self.spec.bytes).step_by(LINE_BYTES) {
             content.fill(&mut random, at, &mut line);
             let (here, line) =
-                (self.start().wrapping_add(at), &line[..LINE_BYTES.min(self.wish.bytes - at)]);
+                (self.start().wrapping_add(at), &line[..LINE_BYTES.min(self.spec.bytes - at)]);
             if matches!(content, Content::Found(_)) {
-                compare::same(here, line).map_err(|byte| self.unlike(at + byte))?;
+                compare::same(here, line).map_err(|byte| self.pattern_error(at + byte))?;
             } else {
-                // SAFETY: the place has the line, and nobody else knows it yet.
+                // SAFETY: the buffer has the line, and nobody else knows it yet.
                 unsafe { std::ptr::copy_nonoverlapping(line.as_ptr(), here, line.len()) };
             }
         }
@@ -142,17 +142,17 @@ impl Place {
 
     /// What was asked for may be another thing than what was given.
     fn check(&self) -> Result<(), ArmError> {
-        if self.wish.kind != Kind::Huge {
+        if self.spec.kind != Kind::Huge {
             return Ok(());
         }
-        let what = format!("memory of the kind {}", self.wish.kind);
+        let what = format!("memory of the kind {}", self.spec.kind);
         let absent = |reason| ArmError::Absent { what, reason };
-        check_huge(self.start(), self.wish.bytes).map_err(absent)
+        check_huge(self.start(), self.spec.bytes).map_err(absent)
     }
 
-    fn unlike(&self, byte: usize) -> ArmError {
+    fn pattern_error(&self, byte: usize) -> ArmError {
         ArmError::Wrong {
-            device: self.wish.kind.to_string(),
+            device: self.spec.kind.to_string(),
             what: format!(
                 "byte {byte} is not what the writer's pattern has there; write it first, with the same value for -o"
             ),
@@ -182,7 +182,7 @@ impl Content {
     }
 }
 
-static STANDING: Mutex<Vec<Weak<Place>>> = Mutex::new(vec![]);
+static CACHE: Mutex<Vec<Weak<Buffer>>> = Mutex::new(vec![]);
 const LINE_BYTES: usize = 64;
 const STAYS: &str =
     "the file stays in memory, as its file system has files there; take a folder on a disk";

@@ -1,28 +1,28 @@
 //! Copies from or to a file that does not fit into memory.
 
-use super::place::Place;
+use super::buffer::Buffer;
 use crate::limit::Limit;
 use crate::system::{kept_waiting_ns, share_left};
 use crate::{ArmError, Sample};
 use std::sync::Arc;
 
 /// A file, and a limit on memory below its length.
-pub(super) struct Beyond {
-    file: Arc<Place>,
+pub(super) struct OutOfCoreFile {
+    file: Arc<Buffer>,
     limit: Arc<Limit>,
     /// Pages of the file when samples began, and how many of these were in memory.
-    looked_at: u64,
+    pages_sampled: u64,
     resident: u64,
 }
 
-impl Beyond {
+impl OutOfCoreFile {
     /// Takes out of memory what came there as the file was written.
     ///
     /// # Errors
     /// The file system keeps it there.
-    pub(super) fn new(file: Arc<Place>, limit: Arc<Limit>) -> Result<Self, ArmError> {
+    pub(super) fn new(file: Arc<Buffer>, limit: Arc<Limit>) -> Result<Self, ArmError> {
         file.forget()?;
-        Ok(Self { file, limit, looked_at: 0, resident: 0 })
+        Ok(Self { file, limit, pages_sampled: 0, resident: 0 })
     }
 
     /// Has a sample taken under the limit. Of a wait for the disk, only time that something else took counts
@@ -31,10 +31,10 @@ impl Beyond {
         &mut self,
         run: impl FnOnce() -> Result<Sample, ArmError>,
     ) -> Result<Sample, ArmError> {
-        let Self { file, limit, looked_at, resident } = self;
+        let Self { file, limit, pages_sampled, resident } = self;
         limit.within(|| {
             let (pages, there) = file.pages()?;
-            (*looked_at, *resident) = (*looked_at + pages, *resident + there);
+            (*pages_sampled, *resident) = (*pages_sampled + pages, *resident + there);
             let before_ns = kept_waiting_ns();
             let mut sample = run()?;
             if let Some((after_ns, before_ns)) = kept_waiting_ns().zip(before_ns) {
@@ -45,7 +45,7 @@ impl Beyond {
     }
 
     pub(super) fn counts(&self) -> [(&'static str, u64); 2] {
-        [("pages_looked_at", self.looked_at), ("pages_in_memory", self.resident)]
+        [("pages_looked_at", self.pages_sampled), ("pages_in_memory", self.resident)]
     }
 }
 

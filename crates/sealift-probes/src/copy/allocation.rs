@@ -1,7 +1,7 @@
 //! Memory of each kind, as the system gives it.
 
+use super::buffer::BufferSpec;
 use super::kind::Kind;
-use super::place::Wish;
 use super::region::Access;
 use super::spec::{Content, PAGE_BYTES};
 use crate::ArmError;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Memory from a page's begin on, which is given back when this is dropped.
-pub(super) struct Taken {
+pub(super) struct Allocation {
     pub(super) start: *mut u8,
     /// What it is a mapping of, where the system's calls for files reach it.
     pub(super) file: Option<File>,
@@ -28,32 +28,32 @@ enum Owner {
     Region { _map: Arc<MmapRaw> },
 }
 
-impl Taken {
-    /// Takes what is wished for.
+impl Allocation {
+    /// Takes it as specified.
     ///
     /// # Errors
     /// There is no such memory here.
-    pub(super) fn of(wish: &Wish) -> Result<Self, ArmError> {
-        let bytes = wish.bytes;
-        let (start, file, owner) = match &wish.kind {
+    pub(super) fn of(spec: &BufferSpec) -> Result<Self, ArmError> {
+        let bytes = spec.bytes;
+        let (start, file, owner) = match &spec.kind {
             Kind::Heap => {
                 let heap = Heap::new(bytes)?;
                 (heap.start(), None, Owner::Heap { _heap: heap })
             }
             Kind::Small | Kind::Huge | Kind::Hugetlb => {
-                let (start, map) = anonymous(&wish.kind, bytes)?;
+                let (start, map) = anonymous(&spec.kind, bytes)?;
                 (start, None, Owner::Private { _map: map })
             }
             Kind::Memfd | Kind::Shm | Kind::File => {
-                let file = nameless(&wish.kind, &wish.folder, bytes)?;
+                let file = unnamed_file(&spec.kind, &spec.folder, bytes)?;
                 let map = MmapOptions::new().len(bytes).map_raw(&file);
-                let map = map.map_err(|error| absent(&wish.kind, &error))?;
+                let map = map.map_err(|error| absent_error(&spec.kind, &error))?;
                 (map.as_mut_ptr(), Some(file), Owner::Shared { _map: map })
             }
             Kind::Region(region) => {
-                let is_found = matches!(wish.content, Some(Content::Found(_) | Content::Left));
+                let is_found = matches!(spec.content, Some(Content::Found(_) | Content::Left));
                 let access = if is_found { Access::Read } else { Access::Write };
-                let (start, map) = region.part(wish.thread, bytes, access)?;
+                let (start, map) = region.part(spec.thread, bytes, access)?;
                 (start, None, Owner::Region { _map: map })
             }
         };
@@ -94,7 +94,7 @@ fn anonymous(kind: &Kind, bytes: usize) -> Result<(*mut u8, MmapMut), ArmError> 
     let mut options = MmapOptions::new();
     if *kind == Kind::Hugetlb {
         options.len(whole).huge(Some(HUGE_PAGE_BITS));
-        let mut map = options.map_anon().map_err(|_| unreserved(whole))?;
+        let mut map = options.map_anon().map_err(|_| hugetlb_error(whole))?;
         return Ok((map.as_mut_ptr(), map));
     }
     let map = options.len(whole + HUGE_PAGE_BYTES).map_anon();
@@ -102,13 +102,13 @@ fn anonymous(kind: &Kind, bytes: usize) -> Result<(*mut u8, MmapMut), ArmError> 
     let at = map.as_ptr().align_offset(HUGE_PAGE_BYTES);
     let advice = if *kind == Kind::Huge { Advice::HugePage } else { Advice::NoHugePage };
     match map.advise_range(advice, at, whole) {
-        Err(error) if *kind == Kind::Huge => Err(absent(kind, &error)),
+        Err(error) if *kind == Kind::Huge => Err(absent_error(kind, &error)),
         // A kernel without huge pages gives none.
         _ => Ok((map.as_mut_ptr().wrapping_add(at), map)),
     }
 }
 
-fn unreserved(bytes: usize) -> ArmError {
+fn hugetlb_error(bytes: usize) -> ArmError {
     let pages = bytes / HUGE_PAGE_BYTES;
     ArmError::Absent {
         what: Kind::Hugetlb.to_string(),
@@ -120,7 +120,7 @@ fn unreserved(bytes: usize) -> ArmError {
 }
 
 /// A file that is gone when it is closed, however this process ends.
-fn nameless(kind: &Kind, folder: &Path, bytes: usize) -> Result<File, ArmError> {
+fn unnamed_file(kind: &Kind, folder: &Path, bytes: usize) -> Result<File, ArmError> {
     let file = match kind {
         Kind::Memfd => {
             let flags = rustix::fs::MemfdFlags::CLOEXEC;
@@ -128,23 +128,23 @@ fn nameless(kind: &Kind, folder: &Path, bytes: usize) -> Result<File, ArmError> 
                 .map(File::from)
                 .map_err(io::Error::from)
         }
-        Kind::Shm => nameless_in(Path::new("/dev/shm")),
-        _ => nameless_in(folder),
+        Kind::Shm => unnamed_file_in(Path::new("/dev/shm")),
+        _ => unnamed_file_in(folder),
     };
-    let file = file.map_err(|error| absent(kind, &error))?;
+    let file = file.map_err(|error| absent_error(kind, &error))?;
     // Room is taken now, for a full file system would end the process at the first touch.
     rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes as u64)
-        .map_err(|error| absent(kind, &error.into()))?;
+        .map_err(|error| absent_error(kind, &error.into()))?;
     Ok(file)
 }
 
-fn nameless_in(folder: &Path) -> io::Result<File> {
+fn unnamed_file_in(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     options.custom_flags(libc::O_TMPFILE).mode(0o600).open(folder)
 }
 
-fn absent(kind: &Kind, error: &io::Error) -> ArmError {
+fn absent_error(kind: &Kind, error: &io::Error) -> ArmError {
     ArmError::Absent { what: format!("memory of the kind {kind}"), reason: error.to_string() }
 }
 
