@@ -8,7 +8,6 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-EXAMPLE := examples/own-device/Cargo.toml
 BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
@@ -116,8 +115,6 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@SEALIFT_TEST_SCALE=$${SEALIFT_TEST_SCALE:-0.1} cargo test --workspace
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
 	@cargo test --release -p sealift-kernels --test residue
-	@echo "Testing a device in a crate of its own"
-	@SEALIFT_TEST_SCALE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
 
 .PHONY: simulate
 simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes
@@ -181,14 +178,13 @@ lint: lint-rust lint-python tidy ## Run every check that needs no test
 
 .PHONY: lint-rust
 lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
+# The library and the example alone, too: there no other crate of the workspace switches on features for them.
 	@echo "Checking the crates"
 	@cargo metadata --locked --format-version 1 >/dev/null
-	@cargo metadata --locked --format-version 1 --manifest-path $(EXAMPLE) >/dev/null
 	@cargo fmt --all --check
-	@cargo fmt --check --manifest-path $(EXAMPLE)
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@cargo clippy -p sealift-py --quiet -- -D warnings
-	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings -A clippy::disallowed_methods
+	@cargo clippy -p own-device --all-targets --quiet -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
@@ -257,7 +253,6 @@ instruction-counts: | tools ## Accept the instruction counts that are found now
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place
 	@cargo fmt --all
-	@cargo fmt --manifest-path $(EXAMPLE)
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format --quiet
 
@@ -274,7 +269,7 @@ lock: $(RUNNING) ## Renew Cargo.lock and the requirements locks to the newest ve
 .PHONY: clean
 clean: ## Remove everything that was built or installed here
 	@cargo clean --quiet
-	@rm -rf .venv dist examples/*/target $(EXTENSION) $(LAB_EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv dist $(EXTENSION) $(LAB_EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .PHONY: help
 help: ## Print this list
