@@ -16,6 +16,8 @@ PEERS := $(TARGET)/peers/release/peers
 EXTENSION := python/sealift/_sealift.abi3.so
 LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
 EXTENSIONS := $(EXTENSION) $(LAB_EXTENSION)
+# With the library's extension, so that its dependencies, which have its features, are not built again.
+KERNELS := -p sealift-kernels -p sealift-py
 RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
@@ -114,7 +116,7 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@echo "Testing the crates"
 	@SEALIFT_TEST_SCALE=$${SEALIFT_TEST_SCALE:-0.1} cargo test --workspace
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
-	@cargo test --release -p sealift-kernels --test residue
+	@cargo test --release $(KERNELS) --test residue
 
 .PHONY: simulate
 simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes
@@ -132,7 +134,7 @@ huge: | tools ## Seal and open a message of 5 GiB on every instruction set, besi
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building a CUDA without a GPU, for tests"
-	@cargo build --quiet --locked -p fake-cuda
+	@cargo test --quiet --locked --workspace --no-run --test opencl
 	@echo "Testing the Python package"
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
@@ -213,12 +215,13 @@ ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no b
 	@command -v valgrind >/dev/null || { echo "there is no valgrind on PATH (Debian: apt-get install valgrind)" >&2; exit 1; }
 	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_ctgrind \
 		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-limit=no --num-callers=8" \
-		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
+		cargo test --quiet --release $(KERNELS) --test ctgrind -- --test-threads=1
 
+# Of the workspace, as `make test` builds: alone that crate would have dependencies with other features, and all built again.
 .PHONY: oclgrind
 oclgrind: | tools ## Work the GPUs' kernels in a simulator that finds races and accesses outside of memory; needs oclgrind
 	@echo "Working the kernels of GPUs in oclgrind"
-	@cargo test --quiet -p sealift-gpu --test opencl -- --ignored oclgrind
+	@cargo test --quiet --workspace --test opencl -- --ignored oclgrind
 
 .PHONY: weave
 weave: | tools ## Check in the machine code that AES and GHASH alternate in the loops of the wide kernels
