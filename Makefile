@@ -120,7 +120,7 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 
 .PHONY: simulate
 simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes
-	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
+	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate drawn_pools -- --nocapture
 
 .PHONY: mutants
 mutants: | tools ## Break engine, core and drivers in a hundred ways and look for a test that fails; six minutes once built
