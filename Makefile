@@ -8,7 +8,6 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-EXAMPLE := examples/own-device/Cargo.toml
 BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
@@ -17,6 +16,8 @@ PEERS := $(TARGET)/peers/release/peers
 EXTENSION := python/sealift/_sealift.abi3.so
 LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
 EXTENSIONS := $(EXTENSION) $(LAB_EXTENSION)
+# With the library's extension, so that its dependencies, which have its features, are not built again.
+KERNELS := -p sealift-kernels -p sealift-py
 RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
 PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
@@ -115,13 +116,11 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@echo "Testing the crates"
 	@SEALIFT_TEST_SCALE=$${SEALIFT_TEST_SCALE:-0.1} cargo test --workspace
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
-	@cargo test --release -p sealift-kernels --test residue
-	@echo "Testing a device in a crate of its own"
-	@SEALIFT_TEST_SCALE=0.05 CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo test --manifest-path $(EXAMPLE)
+	@cargo test --release $(KERNELS) --test residue
 
 .PHONY: simulate
 simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes
-	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate_pool -- --nocapture
+	@SEALIFT_SIMULATED_RUNS=2400 cargo test --quiet --release -p sealift-engine --test simulate drawn_pools -- --nocapture
 
 .PHONY: mutants
 mutants: | tools ## Break engine, core and drivers in a hundred ways and look for a test that fails; six minutes once built
@@ -135,7 +134,7 @@ huge: | tools ## Seal and open a message of 5 GiB on every instruction set, besi
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building a CUDA without a GPU, for tests"
-	@cargo build --quiet --locked -p fake-cuda
+	@cargo test --quiet --locked --workspace --no-run --test opencl
 	@echo "Testing the Python package"
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 
@@ -181,14 +180,13 @@ lint: lint-rust lint-python tidy ## Run every check that needs no test
 
 .PHONY: lint-rust
 lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
+# The library and the example alone, too: there no other crate of the workspace switches on features for them.
 	@echo "Checking the crates"
 	@cargo metadata --locked --format-version 1 >/dev/null
-	@cargo metadata --locked --format-version 1 --manifest-path $(EXAMPLE) >/dev/null
 	@cargo fmt --all --check
-	@cargo fmt --check --manifest-path $(EXAMPLE)
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@cargo clippy -p sealift-py --quiet -- -D warnings
-	@CARGO_TARGET_DIR=$(abspath $(TARGET)) cargo clippy --manifest-path $(EXAMPLE) --all-targets --quiet -- -D warnings -A clippy::disallowed_methods
+	@cargo clippy -p own-device --all-targets --quiet -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
@@ -217,12 +215,13 @@ ctgrind: | tools ## Follow keys and plaintexts through the 128-bit kernels: no b
 	@command -v valgrind >/dev/null || { echo "there is no valgrind on PATH (Debian: apt-get install valgrind)" >&2; exit 1; }
 	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_ctgrind \
 		CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="valgrind --quiet --error-limit=no --num-callers=8" \
-		cargo test --quiet --release -p sealift-kernels --test ctgrind -- --test-threads=1
+		cargo test --quiet --release $(KERNELS) --test ctgrind -- --test-threads=1
 
+# Of the workspace, as `make test` builds: alone that crate would have dependencies with other features, and all built again.
 .PHONY: oclgrind
 oclgrind: | tools ## Work the GPUs' kernels in a simulator that finds races and accesses outside of memory; needs oclgrind
 	@echo "Working the kernels of GPUs in oclgrind"
-	@cargo test --quiet -p sealift-gpu --test opencl -- --ignored oclgrind
+	@cargo test --quiet --workspace --test opencl -- --ignored oclgrind
 
 .PHONY: weave
 weave: | tools ## Check in the machine code that AES and GHASH alternate in the loops of the wide kernels
@@ -257,7 +256,6 @@ instruction-counts: | tools ## Accept the instruction counts that are found now
 .PHONY: format
 format: $(TESTING) ## Format Rust and Python in place
 	@cargo fmt --all
-	@cargo fmt --manifest-path $(EXAMPLE)
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format --quiet
 
@@ -274,7 +272,7 @@ lock: $(RUNNING) ## Renew Cargo.lock and the requirements locks to the newest ve
 .PHONY: clean
 clean: ## Remove everything that was built or installed here
 	@cargo clean --quiet
-	@rm -rf .venv dist examples/*/target $(EXTENSION) $(LAB_EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv dist $(EXTENSION) $(LAB_EXTENSION) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 .PHONY: help
 help: ## Print this list

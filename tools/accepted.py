@@ -90,7 +90,9 @@ def differences(
 def program(root: Path, crate: str, bench: str) -> Path:
     """The program of a benchmark, built with the release profile if it isn't yet."""
     command = ["cargo", "bench", "--quiet", "--no-run", "--message-format=json-render-diagnostics"]
-    for line in output([*command, "-p", crate, "--bench", bench], root).splitlines():
+    # With the library's extension, so that its dependencies, which have its features, are shared.
+    command += ["-p", crate, "-p", "sealift-py", "--bench", bench]
+    for line in output(command, root).splitlines():
         message = json.loads(line)
         if message.get("target", {}).get("name") == bench and message.get("executable"):
             return Path(message["executable"])

@@ -20,7 +20,7 @@ from sealift.exit_code import ExitCode
 from test_cli import without
 
 ROOT = Path(__file__).parents[2]
-BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
+BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug" / "deps"
 
 
 def test_a_right_device_has_a_line_with_counts_where_there_is_no_lab() -> None:

@@ -1,10 +1,6 @@
 //! Batches of messages of all shapes: every path gives what the model gives.
 
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
-
-mod common;
-
-use common::{Random, WRAPPING_NONCES};
+use crate::common::{Random, WRAPPING_NONCES};
 use sealift_core::{
     Batch, Buffer, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId,
     Status, TagLength, Tags, Text, Work,

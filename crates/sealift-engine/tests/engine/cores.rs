@@ -1,9 +1,6 @@
 //! One batch on several threads: who works it, and what becomes of it when a part fails.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
-mod toy;
-
+use crate::toy::{MASK, Toy, seal, session};
 use sealift_core::{Batch, Column, Output, Place, Status, SystemClock};
 use sealift_engine::{Engine, EngineError, Options, Report, Settings};
 use std::collections::HashSet;
@@ -11,7 +8,6 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
-use toy::{MASK, Toy, seal, session};
 
 /// An engine over devices that work parts of a batch, the first of them before the others.
 fn engine(devices: usize, settings: Settings) -> (Engine, Vec<Arc<Toy>>) {

@@ -1,6 +1,4 @@
 //! Earliest-finish learns what devices cost and follows when that changes, in virtual time.
-
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 #![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
 
 use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, OwnedOutput, Resource, Role};

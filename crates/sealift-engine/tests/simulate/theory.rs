@@ -1,7 +1,5 @@
 //! Simulated clients against what queueing theory says of them.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
 use sealift_core::Cost;
 use sealift_engine::DeviceId;
 use sealift_engine::simulate::mva::{Network, Station, bounds, solve};

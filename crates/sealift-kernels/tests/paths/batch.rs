@@ -1,9 +1,6 @@
 //! Ranges of checked batches under one key, many keys and raw keys.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-mod common;
-
-use common::{Message, Place as At, Random};
+use crate::common::{Message, Place as At, Random};
 use sealift_core::{
     Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
 };

@@ -1,7 +1,5 @@
 //! A simulated device by itself: its times, its bytes and everything that can go wrong with it.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
 mod bench;
 mod faults;
 

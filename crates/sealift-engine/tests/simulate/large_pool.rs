@@ -1,7 +1,5 @@
 //! A thousand devices: few are asked for a batch, and the answers are those of asking all.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
 use sealift_core::{Batch, Column, Cost, Key, OwnedOutput, Role};
 use sealift_engine::simulate::{Draw, Load, Model, Pool, Shapes, pool_with};
 use sealift_engine::{Because, Call, Options, Session, Settings, SubmitRefusal};

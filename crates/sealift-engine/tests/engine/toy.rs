@@ -1,7 +1,5 @@
 //! A device for the tests: it "seals" by xor, finishes a job when it is told to, and counts.
 
-#![allow(dead_code, reason = "each file of tests uses a part of it")]
-
 use sealift_core::{
     Algorithm, Batch, Buffer, Capabilities, Clock, Column, Completion, Context, Cost, Cuts, Device,
     DeviceError, Job, Key, NonceLengths, Origin, Place, Refusal, Refused, Resource, Role,

@@ -1,16 +1,12 @@
 //! Other work on the caller's core: no device is judged by what the system did to the thread.
-
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 #![allow(clippy::cast_precision_loss, reason = "nanoseconds are far under 2^52")]
 
-mod toy;
-
+use crate::toy::{engine_on, seal, session};
 use sealift_core::{Clock, OwnedOutput, ThreadUsage};
 use sealift_engine::{DeviceId, Engine, Options, Session, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-use toy::{engine_on, seal, session};
 
 /// The core of the thread that calls: each batch passes its time, and other work may have the core for as
 /// long as it had it before.

@@ -1,11 +1,7 @@
 //! Tags behind their texts, offsets, gaps and parts that all messages share: wherever the bytes of a batch lie,
 //! every path writes what the model writes, and nothing between messages.
 
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
-
-mod common;
-
-use common::Random;
+use crate::common::Random;
 use sealift_core::{
     Batch, Column, Key, KeySource, Keys, Layout, Op, Ops, Output, Place, SessionId, Status, Tags,
     Text, Work,

@@ -1,7 +1,5 @@
 //! What an engine says it would do is what it does, and saying it changes nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
 use sealift_core::{
     Batch, Column, Context, Cost, Device, Key, OwnedOutput, Role, Shape, SimulatedClock,
 };

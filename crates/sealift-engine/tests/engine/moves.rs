@@ -1,9 +1,6 @@
 //! Batches that move: from devices that fail, hang, lie or are full, each finishing exactly once.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
-mod toy;
-
+use crate::toy::{MASK, Toy, by, engine, seal, session};
 use sealift_core::{
     Context, Cost, Output, OwnedOutput, Place, Role, SimulatedClock, Status, SystemClock, Ticket,
 };
@@ -14,7 +11,6 @@ use sealift_engine::{
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
-use toy::{MASK, Toy, by, engine, seal, session};
 
 const TEXTS: [&[u8]; 3] = [b"one", b"two", b"three"];
 const SHORT: Duration = Duration::from_millis(200);

@@ -1,9 +1,6 @@
 //! What a device in trouble may not do to others, to its sessions, and to those who wait.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
-mod toy;
-
+use crate::toy::{MASK, by, engine, engine_on, seal, session};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
     Batch, Clock, Column, Cost, Output, Place, Role, Stability, Status, SystemClock, Text, Ticket,
@@ -16,7 +13,6 @@ use sealift_engine::{
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use toy::{MASK, by, engine, engine_on, seal, session};
 
 const TEXTS: [&[u8]; 3] = [b"one", b"two", b"three"];
 const SHORT: Duration = Duration::from_millis(100);

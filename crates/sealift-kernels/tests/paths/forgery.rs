@@ -1,7 +1,4 @@
 //! What does not belong together does not open, and leaves nothing behind.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
-
-mod common;
 
 use std::{
     sync::{
@@ -11,7 +8,7 @@ use std::{
     thread,
 };
 
-use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
+use crate::common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
 use sealift_core::{
     Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place as At, SessionId, Slot,
     SlotTag, SlotText, Status, Tags, Text, Work,

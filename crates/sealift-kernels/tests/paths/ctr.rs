@@ -1,9 +1,6 @@
 //! Counter mode by itself: the standard's vectors, and every path as the model.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-mod common;
-
-use common::{KEY_LENGTHS, Random};
+use crate::common::{KEY_LENGTHS, Random};
 use sealift_kernels::{CtrError, Path, Schedule, ctr, ctr_in_place};
 
 #[test]

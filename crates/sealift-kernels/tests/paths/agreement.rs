@@ -1,8 +1,6 @@
 //! Every path gives the bytes that the model gives.
 
-mod common;
-
-use common::{
+use crate::common::{
     KEY_LENGTHS, Message, NONCE_LENGTHS, PLACES, Place, Random, TAG_LENGTHS, WRAPPING_NONCES,
 };
 use sealift_core::Status;

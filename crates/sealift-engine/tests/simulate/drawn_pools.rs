@@ -3,8 +3,6 @@
 //!
 //! `SEALIFT_SIMULATED_RUNS` says how many runs each policy gets with each fault; a failure names the seed.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
 use sealift_core::{Cost, Resource, Role};
 use sealift_engine::simulate::{
     Clients, Draw, FaultKind, FaultPlan, Jitter, Load, LoadReport, Machine, Model, Pool, Random,

@@ -1,6 +1,4 @@
 //! What the default policy loses, in virtual time, to devices that are not what they are thought to be.
-
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
 #![allow(clippy::cast_precision_loss, reason = "counts and nanoseconds are far under 2^52")]
 
 use sealift_core::{Batch, Clock, Column, Cost, Key, NONCE_BYTES, OwnedOutput, Resource, Role};

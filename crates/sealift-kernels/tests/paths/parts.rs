@@ -1,9 +1,6 @@
 //! A message worked in parts gives what the same message gives whole, and refuses what that refuses.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-mod common;
-
-use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed, WRAPPING_NONCES};
+use crate::common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed, WRAPPING_NONCES};
 use sealift_core::{LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
 use sealift_kernels::{Parts, Path};
 use std::thread;

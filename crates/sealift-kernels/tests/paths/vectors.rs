@@ -1,9 +1,6 @@
 //! Published test cases, on every path.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-mod common;
-
-use common::{Message, PLACES, Sealed};
+use crate::common::{Message, PLACES, Sealed};
 use sealift_core::Status;
 use sealift_kernels::Path;
 
@@ -25,7 +22,7 @@ fn every_path_gives_what_the_gcm_specification_prints() {
 }
 
 fn cases() -> Vec<(Message, Sealed)> {
-    let lines = include_str!("data/gcm-specification.txt").lines();
+    let lines = include_str!("../data/gcm-specification.txt").lines();
     lines.filter(|line| !line.starts_with('#')).map(case).collect()
 }
 

@@ -1,7 +1,5 @@
 //! Simulated clients at an engine: what they report, also of devices that misbehave.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
 use sealift_core::{Batch, Clock, Column, Cost, DeviceError, Key, Work};
 use sealift_engine::simulate::{
     Cipher, Clients, Draw, FaultKind, FaultPlan, Jitter, JobFault, Load, LoadReport, Model,

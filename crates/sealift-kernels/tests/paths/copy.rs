@@ -1,8 +1,6 @@
 //! Copies against the plain one.
 
-mod common;
-
-use common::Random;
+use crate::common::Random;
 use sealift_kernels::copy::copy;
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::bench::{Bench, KEY, NONCE, SESSION, model, seal};
+use super::bench::{Bench, KEY, NONCE, SESSION, model, seal};
 use sealift_core::{
     Batch, Clock, Column, Device, DeviceError, KeySource, Op, Ops, Refusal, SessionId, Status,
     Tags, Ticket,

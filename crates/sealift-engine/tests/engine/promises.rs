@@ -1,9 +1,6 @@
 //! The engine's promises, on a device that finishes when the test says so.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may panic")]
-
-mod toy;
-
+use crate::toy::{self, Toy};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sealift_core::{
     Batch, BatchError, Buffer, Clock, Column, Context, Cost, Device, DeviceError, Key, Keys,
@@ -17,7 +14,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use toy::Toy;
 
 type Opener = fn(&Context) -> Result<Arc<dyn Device>, EngineError>;
 
