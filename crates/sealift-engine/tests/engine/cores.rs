@@ -123,7 +123,7 @@ fn a_batch_of_which_a_part_failed_is_done_elsewhere() {
 fn an_environment_that_asks_for_no_number_of_threads_is_an_error_that_says_what_is_right() {
     let program = std::env::current_exe().unwrap();
     let output = std::process::Command::new(program)
-        .args(["--exact", "opens_an_engine", "--ignored"])
+        .args(["--exact", "cores::opens_an_engine", "--ignored"])
         .env("SEALIFT_THREADS", "many")
         .output()
         .unwrap();
