@@ -73,7 +73,7 @@ def _filled(root: Path, page: str) -> str:
         body = make(sources) if sources or not name else none
         *parts, origin = body.split("\n\n")
         if parts and origin in told:
-            body = "\n\n".join([*parts, "Same run."])
+            body = "\n\n".join([*parts, "Measured in the same run."])
         told.add(origin)
         return f"<!-- generated: {match[1]} -->\n\n{body}\n\n<!-- end -->"
 
@@ -135,7 +135,7 @@ STARTED = (
     *("C++, optimised for speed", "C", "Rust", "Go"),
     *("Java", "C#, release", "JavaScript", "numpy", "Python"),
 )
-HEAT, MOMENTS_S = "throughput, % of the first second", (1, 2, 5, 10, 20, 30, 60)
+HEAT, MOMENTS_S = "throughput, % of the first second", (1, 2, 5, 10, 15, 20, 30, 40, 50, 60)
 STATED = {"workload": "as stated", "keys": "sessions:1024"}
 GRIDS, BATCHES = (1, 4, 16, 64, 128, 132, 264, 528), (1, 256, 4_096, 65_536, 262_144)
 KEY_BITS = (128, 256)

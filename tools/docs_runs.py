@@ -87,7 +87,7 @@ def run_block(folder: str, *parts: Part) -> tuple[str, Block]:
         *others, newest = sources
         found = load(newest.path)
         is_measured = any(each.rows for each in found.results.values())
-        also = [f"Also {each.origin}." for each in others if is_measured]
+        also = [f"Also measured {each.origin}." for each in others if is_measured]
         origin = " ".join([caption(found, newest.link), *also])
         return "\n\n".join([*(part(found) for part in parts), origin])
 

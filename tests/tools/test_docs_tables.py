@@ -148,7 +148,7 @@ def test_the_newest_run_of_another_machine_is_named_by_any_of_its_names(
     race(tree / "results/2026-01-02/here/lab", slow_ns=200.0)
     assert run() == 0
     text = (tree / PAGE).read_text()
-    there = "Also 2026-01-01 on there; [figures](../results/2026-01-01/there/old-lab)."
+    there = "Also measured 2026-01-01 on there; [figures](../results/2026-01-01/there/old-lab)."
     assert f"[all rows](../results/2026-01-02/here/lab). {there}" in text
 
 
@@ -163,7 +163,7 @@ def test_where_figures_are_from_stands_once_a_page(
     assert run() == 0
     text = (tree / PAGE).read_text()
     assert text.count("Measured 2026-01-02") == 1
-    assert text.endswith("|\n\nSame run.\n\n<!-- end -->\n")
+    assert text.endswith("|\n\nMeasured in the same run.\n\n<!-- end -->\n")
 
 
 def test_without_a_run_the_page_says_that_nothing_was_measured(

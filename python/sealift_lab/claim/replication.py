@@ -44,7 +44,7 @@ class Replication(StrEnum):
     NOT_INDEPENDENT = "agreed, not independent"
     CONTRADICTED = "contradicted"
     DIFFERS = "different"
-    OTHER_MACHINE = "of other machines"
+    OTHER_MACHINE = "speed of another machine"
     INCONCLUSIVE = "not settled"
     NO_RESULT = "no result of a model"
     UNTESTED = "not here"

@@ -80,7 +80,7 @@ def _plural(noun: str) -> str:
         return noun
     if noun.endswith("y") and noun[-2:-1] not in {*"aeiou"}:
         return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
+    return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
 
 
 def _step(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, str]:

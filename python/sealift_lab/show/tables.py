@@ -122,7 +122,7 @@ def counts_table(counts: Mapping[tuple[str, Ledger], Mapping[str, int]]) -> Tabl
         [
             f"{document}, {IN_SHORT[ledger]}",
             f"{sum(found.values()):,}",
-            *(f"{found.get(each) or ''}" for each in shown),
+            *(_count(found.get(each, 0)) for each in shown),
         ]
         for (document, ledger), found in counts.items()
     ]
@@ -134,12 +134,16 @@ def summary_table(pairs: Sequence[Pair]) -> Table:
     rows = [
         [
             f"{document}, {IN_SHORT[ledger]}",
-            *(f"{sum(found.get(each, 0) for each in of) or ''}" for of in SUMMARY.values()),
+            *(_count(sum(found.get(each, 0) for each in of)) for of in SUMMARY.values()),
         ]
         for (document, ledger), found in count(pairs).items()
         if ledger is not Ledger.ARITHMETIC
     ]
     return Table(("document", *SUMMARY), rows, range(1, 1 + len(SUMMARY)))
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else "–"
 
 
 def different_figures(pairs: Sequence[Pair]) -> list[str]:

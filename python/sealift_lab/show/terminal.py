@@ -44,10 +44,13 @@ def findings_text(findings: Mapping[str, str]) -> Group:
     return Group(*(Text.assemble((name, "bold"), f": {text}") for name, text in findings.items()))
 
 
-def published_text(pairs: Sequence[Pair]) -> Padding:
-    """Published figures by document, and which of them don't agree."""
-    others = ", ".join(different_figures(pairs)) or "none"
-    note = f"{JUDGED} Different or contradicted: {others}; the page has a note on each."
+def published_text(pairs: Sequence[Pair]) -> RenderableType:
+    """Published figures by document, and which of them don't agree; nothing when there are none."""
+    if not pairs:
+        return ""
+    note = JUDGED
+    if others := different_figures(pairs):
+        note += f" Different or contradicted: {', '.join(others)} (`sealift lab list` names them)."
     return _indented(
         Text("What the documents print, beside what was found here:"),
         table_text(summary_table(pairs)),
@@ -101,8 +104,9 @@ FEWER = ((4, 5), (4, 4), (4, 3), (3, 3), (3, 2), (2, 2), (2, 1), (1, 1))
 WORDS_MOST, LINES_MOST = 80, 15
 ROOM_LEAST, ROOM_MOST, TEXT_WIDTH = 8, 28, 24
 JUDGED = (
-    "Agreed: within a tenth; counts, within their rounding. Contradicted: the other way round, or "
-    "a model more than a tenth off. Speeds of other machines are not judged."
+    "Agreed: within a tenth; points of a curve within 1.5 times, counts within their rounding, "
+    "which is faster by the verdict. Not independent: fitted to the figure, or our reading of a "
+    "sentence. Not judged: speeds of other machines, and what a model was given or can't reach."
 )
 ABSENT = "not in this machine"
 STYLES = {"inconclusive": "dim", "wrong": "bold red"}

@@ -75,9 +75,10 @@ def test_published_figures_are_counted_by_document_in_80_columns() -> None:
     text = text_of(published_text(pairs))
     lines = [line.split() for line in text.splitlines()]
     assert max(map(len, text.splitlines())) <= 80
-    assert ["002,", "modelled", "1"] in lines
-    assert ["003,", "measured", *"11111"] in lines
-    assert "contradicted: 003-T5; the" in " ".join(text.split())
+    assert ["002,", "modelled", "1", *"––––––"] in lines
+    assert ["003,", "measured", *"1–11–11"] in lines
+    assert "contradicted: 003-T5 (`" in " ".join(text.split())
+    assert text_of(published_text([])).strip() == ""
 
 
 def test_of_many_arms_and_remarks_the_first_stay() -> None:
