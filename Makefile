@@ -109,6 +109,8 @@ test: test-rust test-python ## Run every test, Rust and Python, with a tenth of 
 .PHONY: test-all
 test-all: ## Run what tests and checks there are, with all large numbers; half an hour
 	@SEALIFT_TEST_SCALE=1 $(MAKE) test
+	@echo "Testing the example without features that other crates switch on"
+	@cargo test -p own-device
 	@$(MAKE) models guards oclgrind portable simulate
 
 .PHONY: test-rust

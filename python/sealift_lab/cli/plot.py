@@ -77,14 +77,18 @@ def plot(
         ]
         right = f"add {' or '.join(hints[:4])}"
         raise ValueError(f"{many} lines, and {LINES_MOST} can be told apart; {right}")
-    lines = [line for _, lines in sources for line in lines]
+    # Only of what is drawn: --where may have left out runs and experiments.
+    there = set(drawn.select("run", "experiment").iter_rows())
+    lines = [
+        line for _, of in sources for place, lines in of.items() if place in there for line in lines
+    ]
     picture = FORMS[out.suffix](_spec(drawn, names, lines, x, y, z))
     write_file(out, picture.encode() if isinstance(picture, str) else picture)
     echo(str(out))
 
 
-Source = tuple[pl.DataFrame, Sequence[Line]]
-"""Rows, and the lines that their experiments declare."""
+Source = tuple[pl.DataFrame, Mapping[tuple[str, str], Sequence[Line]]]
+"""Rows, and the lines that their experiments declare, by run and experiment."""
 
 
 def _tool_rows(file: Path) -> Source:
@@ -112,9 +116,10 @@ def _tool_rows(file: Path) -> Source:
     if not rows:
         raise ValueError(f"{file} has no figures below its head; name one that was measured")
     beside = map(registry.find, tool.EXPERIMENT.lines_of)
+    drawn = [line for each in beside for line in each.lines(declared.NOTHING)]
     return (
         pl.DataFrame(rows).with_columns(run=pl.lit(file.name)),
-        [line for each in beside for line in each.lines(declared.NOTHING)],
+        {(file.name, line.experiment): drawn for line in lines},
     )
 
 
@@ -129,9 +134,10 @@ def _rows(folder: Path, experiment: str) -> Source:
     frame = frame.filter(origin=Origin.MEASURED.value) if "origin" in frame.columns else frame
     if frame.is_empty():
         raise ValueError("nothing was measured; name a run that has rows, as `lab show` has them")
+    name = run.path.resolve().name
     return (
-        frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(run.path.resolve().name)),
-        [line for each in plan.experiments for line in declared.lines(run, each, found)],
+        frame.filter(pl.col("wrong").is_null()).with_columns(run=pl.lit(name)),
+        {(name, each.name): declared.lines(run, each, found) for each in plan.experiments},
     )
 
 

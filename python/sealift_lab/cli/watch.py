@@ -3,7 +3,9 @@
 import shlex
 import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import sleep
 from typing import Annotated
@@ -26,12 +28,25 @@ def watch(
     a second, or a line every ten seconds where no terminal shows it. Without a run it shows the
     machine, and the next run under runs/ that begins. It ends with the run, or by Ctrl-C.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), _sigterm_as_ctrl_c():
         with screen_on(sys.stdout) as screen:
             path, ending = _follow(source, screen)
         reason = f": {ending.reason}" if ending.reason else ""
         eprint(f"{path} {ending.ending}{reason}; `sealift lab show {shlex.quote(str(path))}`")
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """SIGTERM ends the body as Ctrl-C does; only the main thread can set that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        # None is a handler that isn't Python's, which can't be set again.
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _follow(path: Path | None, screen: Screen) -> tuple[Path, Ending]:

@@ -1,7 +1,7 @@
 """Programs and libraries built from an experiment's own sources, and their machine code.
 
 A build has a folder in the user's cache, named by all that it depends on: processes of a run, and
-later runs, build nothing again. What older sources or compilers made of a program is deleted.
+later runs, build nothing again. A build that no process took for a week is deleted.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -56,8 +57,6 @@ class Build:
 def build(source: Path, tool: Tool, *arguments: str) -> Build:
     """Builds a source, unless that was done before; arguments name what comes out, `-o program`.
 
-    Sources of one name with the same arguments are one program, of which the newest is kept.
-
     Raises:
         Skip: If the tool is not here or fails, or nothing can be kept.
     """
@@ -68,12 +67,10 @@ def build_text(source: str, text: bytes, tool: Tool, *arguments: str) -> Build:
     """The same of a text; `source` is the name of its file."""
     version, command = tool.check(), (tool.command, *arguments, source)
     # Code for this processor is no code for another one that shares the folder.
-    program = _digest(*command, _processor())
-    folder = _programs() / f"{program}{_digest(version, text.hex())}"
-    if not folder.is_dir():
-        _make(folder, source, text, command)
-        for older in {*folder.parent.glob(f"{program}*")} - {folder}:
-            shutil.rmtree(older, ignore_errors=True)
+    folder = _programs() / _digest(*command, _processor(), version, text.hex())
+    if not _take(folder):
+        _make(folder, source, text, tool, command)
+        _delete_unused(folder.parent)
     return Build(folder, f"{' '.join(command)} ({version})")
 
 
@@ -117,7 +114,7 @@ def _kind(name: str, operands: str) -> str:
 
 
 def _digest(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:32]
 
 
 @cache
@@ -150,7 +147,23 @@ def _programs() -> Path:
     return caches / "sealift" / "programs"
 
 
-def _make(folder: Path, source: str, text: bytes, command: tuple[str, ...]) -> None:
+def _take(folder: Path) -> bool:
+    """Whether a build is there; the time of its folder becomes that of its last use."""
+    # A build that another user owns can be used, too.
+    with suppress(OSError):
+        os.utime(folder)
+    return folder.is_dir()
+
+
+def _delete_unused(programs: Path) -> None:
+    """Deletes old builds: other runs, of this checkout or another one, may be using newer ones."""
+    for each in programs.iterdir():
+        with suppress(OSError):
+            if each.stat().st_mtime < time.time() - UNUSED_S:
+                shutil.rmtree(each, ignore_errors=True)
+
+
+def _make(folder: Path, source: str, text: bytes, tool: Tool, command: tuple[str, ...]) -> None:
     """Builds in a folder of its own, which gets its name when it is whole."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -166,15 +179,23 @@ def _make(folder: Path, source: str, text: bytes, command: tuple[str, ...]) -> N
         with suppress(OSError):
             place.rename(folder)
     except subprocess.CalledProcessError as error:
-        raise Skip(f"{' '.join(command)} failed: {_first_line(error.stderr)}") from error
+        # .NET writes its errors to standard output.
+        why = _error_line(error.stderr or error.stdout)
+        raise Skip(f"{' '.join(command)} failed: {why}; {tool.advice}") from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _error_line(text: str) -> str:
+    """The first line that names an error, which a head may stand above; else the first one."""
+    return next((line for line in text.splitlines() if "error" in line), _first_line(text)).strip()
 
 
 def _first_line(text: str) -> str:
     return next((line for line in text.splitlines() if line.strip()), "without a message")
 
 
+UNUSED_S = 7 * 24 * 3600.0
 OBJDUMP = Tool("objdump", "binutils")
 MULTIPLICATION = re.compile(r"\t(i?mul\w*|v?p?mul\w+|v?fn?m(?:add|sub)\w+)\s+(\S.*)")
 KINDS = ("AVX-512", "AVX2", "AVX, 128 bits", "SSE2", "scalar")

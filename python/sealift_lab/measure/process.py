@@ -162,6 +162,7 @@ def _work(job: Job, tell: Tell) -> None:
         plan = json.loads(path.read_text(encoding="utf-8"))
         planned = {each["name"]: each for each in plan["experiments"]}[job.experiment]
         context = Context(plan["seed"], job.folder, planned.get("legend", {}))
+        axes = {axis["name"] for axis in planned.get("axes", ())}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnusableError(f"{path}: {type(error).__name__}: {error}") from error
     try:
@@ -169,6 +170,8 @@ def _work(job: Job, tell: Tell) -> None:
         experiment = registry.find(job.experiment, None if file is None else Path(file))
     except ValueError as error:
         raise UnusableError(str(error)) from error
+    if axes != {axis.name for axis in experiment.axes}:
+        raise UnusableError("it has other axes today than in this plan; measure it in a new run")
     with Journal(job.folder / SAMPLES) as samples, Journal(job.folder / REPORTS) as reports:
         _keep_from_forks(samples.file, reports.file)
         bench = Bench(job, experiment, planned["groups"], context, samples, reports, tell)

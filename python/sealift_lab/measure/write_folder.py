@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from sealift_lab.model import run as names
@@ -120,7 +121,7 @@ def hold(path: Path) -> Iterator[int]:
         lock = _open(path / names.LOCK, os.O_RDWR | os.O_CREAT)
     try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(lock)
         except BlockingIOError as error:
             why = "another run writes into it; wait until it has ended, or name another folder"
             raise FolderError(f"{path}: {why}") from error
@@ -183,6 +184,15 @@ def write_all(file: int, content: bytes) -> None:
         content = content[os.write(file, content) :]
 
 
+def _lock(file: int) -> None:
+    """Locks a file for this process alone; tries twice, as a watcher may hold it for a moment."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sleep(AGAIN_S)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _check_new(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise FolderError(f"{path} is a file; name a folder that is empty or not there")
@@ -231,4 +241,5 @@ def _cut(file: int, *marks: bytes) -> None:
 BLOCK_ENDS = (b'"again":true', b'"again": true')
 COMPACT: Mapping[str, Any] = {"allow_nan": False, "ensure_ascii": False, "separators": (",", ":")}
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+AGAIN_S = 0.1
 RESERVE, RESERVE_BYTES = "reserve.bin", 4 * 2**20

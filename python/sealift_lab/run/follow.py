@@ -90,7 +90,10 @@ def running() -> Path | None:
 
 
 def ending_of(path: Path) -> Ending | None:
-    """How a run ended, or that it stopped without one; None while a process of it lives."""
+    """How a run ended, or that it stopped without one; None while a process of it lives.
+
+    Where its lock can't be tried, it goes on until its ending is written.
+    """
     try:
         # Its processes hold the lock alone, however long they write nothing.
         with (path / LOCK).open("rb") as lock:
@@ -99,8 +102,11 @@ def ending_of(path: Path) -> Ending | None:
         return None
     except FileNotFoundError:
         pass
-    gone = f"its process is gone; `{resume_command(path)}` measures the rest"
-    return Run(path).ending or Ending("stopped", gone)
+    except OSError:
+        # It may not be read, or the file system has no locks: only its last file tells.
+        return Run(path).ending
+    free = f"no process of this machine holds it; `{resume_command(path)}` measures the rest"
+    return Run(path).ending or Ending("stopped", free)
 
 
 def _has(planned: PlannedExperiment, group: int, arm: int) -> bool:

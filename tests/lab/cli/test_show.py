@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,11 @@ import pytest
 from tests.lab.cli.commands import invoke, refused
 
 from sealift.exit_code import ExitCode
+from sealift_lab.claim import declared
 from sealift_lab.cli import output
+from sealift_lab.model.experiment import Line
+from sealift_lab.model.results import Origin
+from sealift_lab.model.run import PlannedExperiment
 from sealift_lab.run.read_folder import Run
 
 ROOT = Path(__file__).parents[3]
@@ -70,6 +75,30 @@ def test_any_columns_are_drawn_in_four_forms_and_runs_apart(
     assert ">run<" in drawn
     assert ">later<" in drawn
     assert "size_bytes" not in drawn
+
+
+def test_lines_across_are_those_of_the_experiments_and_runs_that_are_drawn(
+    a_run: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lines(run: Run, planned: PlannedExperiment, _: object) -> list[Line]:
+        series = f"most of {planned.name} in {run.path.name}"
+        return [Line(series, "MB/s", 100.0, Origin.MEASURED)]
+
+    monkeypatch.setattr(declared, "lines", lines)
+    folders = [
+        a_run(THREE, name, experiment=experiment, blocks=1).path
+        for name, experiment in (("one", "first"), ("two", "first"), ("three", "second"))
+    ]
+    drawn = ("--x", "size_bytes", "--y", "payload_mb_per_s", "-o", tmp_path / "a.svg")
+    for where, left in (
+        ((), {"first in one", "first in two", "second in three"}),
+        (("--where", "experiment=first"), {"first in one", "first in two"}),
+        (("--where", "run=two"), {"first in two"}),
+    ):
+        done = invoke("lab", "plot", *folders, *drawn, *where)
+        assert done.exit_code == 0, done.stderr
+        text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+        assert {*re.findall(r"most of (\w+ in \w+)", text)} == left
 
 
 def test_a_figure_that_cant_be_says_what_could(folder: Path) -> None:

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.lab.cli.commands import invoke, refused
 from tests.lab.measure.running import wait_until
 from tests.lab.run import made_up as made
 
+from sealift_lab.cli.watch import watch
 from sealift_lab.measure.write_folder import hold, write_ending
 from sealift_lab.model.run import SAMPLES, Ending
 
@@ -65,6 +67,21 @@ def test_without_a_run_it_waits_for_the_next_one(
         done = invoke("lab", "watch")
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == f"sealift: {run} complete; `sealift lab show {run}`\n"
+
+
+def test_sigterm_has_its_handler_back_and_another_thread_leaves_it_alone(tmp_path: Path) -> None:
+    run = made.folder(tmp_path / "run")
+    write_ending(run, Ending("complete"))
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        mine = signal.getsignal(signal.SIGTERM)
+        watch(run)
+        assert signal.getsignal(signal.SIGTERM) is mine
+        with ThreadPoolExecutor() as pool:
+            pool.submit(watch, run).result()
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Builds of an experiment's own sources, and what their machine code multiplies in."""
 
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from sealift_lab.model.arm import Skip
 
 COMPILER = """#!/bin/sh
 [ "$1" = --version ] && { cat "$0.version"; exit; }
+[ "$1" = told ] && { echo "head"; echo "  a.x(1): error 5: no"; exit 1; }
 [ "$1" = fail ] && { echo "line 1: no" >&2; echo "line 2" >&2; exit 1; }
 cat "$2" "$0.version" > "$1"
 echo once >> "$0.calls"
@@ -43,11 +46,36 @@ def test_a_source_is_built_once_until_it_or_its_compiler_changes(
         assert made.detail == f"{tool.command} out source.x ({tool.check()})"
     assert found == [*2 * ["text\nversion 1\n"], "changed\nversion 1\n", "changed\nchanged\n"]
     assert calls.read_text().count("once") == 3
-    build(source, tool, "other")
-    kept = (tmp_path / "caches/sealift/programs").iterdir()
-    # Of each program only what the newest source and compiler made.
-    assert {file.name for each in kept for file in each.iterdir()} == {"out", "other", "source.x"}
-    assert len({each.parent for each in (tmp_path / "caches").rglob("out")}) == 1
+
+
+def test_builds_of_two_checkouts_stand_side_by_side_until_none_took_them_for_a_week(
+    tool: Tool, tmp_path: Path
+) -> None:
+    source, calls = tmp_path / "source.x", tmp_path / "compiler.calls"
+    texts = ("one\n", "other\n")
+    folders = []
+    for text in 2 * texts:
+        source.write_text(text)
+        folders.append(build(source, tool, "out").folder)
+        assert (folders[-1] / "out").read_text().startswith(text)
+    assert folders[:2] == folders[2:]
+    assert calls.read_text().count("once") == 2
+    one, other, *_ = folders
+    # As folders were named before, and as a killed compiler leaves one.
+    old = [one.with_name("0" * 32), one.with_name("tmp1234")]
+    for each in old:
+        each.mkdir()
+        (each / "out").touch()
+    now_s, day_s = time.time(), 24 * 3600
+    for days, each in ((8, one), (6, other), (8, old[0]), (8, old[1])):
+        os.utime(each, times=(now_s - days * day_s,) * 2)
+    source.write_text(texts[0])
+    build(source, tool, "out")
+    assert one.stat().st_mtime > now_s - day_s, "it was taken"
+    assert len([*one.parent.iterdir()]) == 4, "nothing was built"
+    source.write_text("third\n")
+    third = build(source, tool, "out").folder
+    assert {*one.parent.iterdir()} == {one, other, third}
 
 
 def test_what_can_not_be_built_is_left_out_with_the_reason(
@@ -58,6 +86,8 @@ def test_what_can_not_be_built_is_left_out_with_the_reason(
         build(source, Tool("no-such", "x"))
     with pytest.raises(Skip, match=r"compiler fail source\.x failed: line 1: no"):
         build(source, tool, "fail")
+    with pytest.raises(Skip, match=r"told source\.x failed: a\.x\(1\): error 5: no; install it \("):
+        build(source, tool, "told")
     assert list((tmp_path / "caches/sealift/programs").iterdir()) == []
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", "")

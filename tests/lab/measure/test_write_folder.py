@@ -58,6 +58,18 @@ def test_a_folder_that_holds_something_is_not_taken(tmp_path: Path) -> None:
         made.folder(tmp_path / "other/thesis.tex/run")
 
 
+def test_a_watcher_that_shares_the_lock_for_a_moment_makes_no_run_refuse_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    out.mkdir()
+    watcher = (out / names.LOCK).open("w")
+    fcntl.flock(watcher, fcntl.LOCK_SH)
+    monkeypatch.setattr(write_folder, "sleep", lambda _: watcher.close())
+    with write_folder.hold(out):
+        assert watcher.closed
+
+
 def test_a_process_that_inherits_the_lock_holds_it(tmp_path: Path) -> None:
     wait = [sys.executable, "-c", "input()"]
     with write_folder.hold(tmp_path / "run") as lock:

@@ -1,12 +1,16 @@
 """Run folders that another process writes, read while they grow."""
 
+import errno
+import fcntl
+import os
 from pathlib import Path
 
+import pytest
 from tests.lab.run import made_up as made
 
 from sealift_lab.measure.write_folder import hold, write_ending
 from sealift_lab.model.results import Origin
-from sealift_lab.model.run import REPORTS, SAMPLES, Ending
+from sealift_lab.model.run import LOCK, REPORTS, SAMPLES, Ending
 from sealift_lab.run.follow import Follower, ending_of
 from sealift_lab.run.progress import Progress
 
@@ -73,9 +77,24 @@ def test_a_run_goes_on_as_long_as_a_process_holds_its_folder(tmp_path: Path) -> 
     stopped = ending_of(run)
     assert stopped
     assert stopped.ending == "stopped"
+    assert stopped.reason.startswith("no process of this machine holds it; ")
     assert f"--resume {run}" in stopped.reason
     with hold(run):
         assert ending_of(run) is None
         write_ending(run, Ending("complete"))
         assert ending_of(run) is None, "its page is made"
+    assert ending_of(run) == Ending("complete")
+
+
+def test_where_the_lock_can_not_be_tried_the_ending_alone_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    run = made.folder(tmp_path / "run", made.plan())
+    (run / LOCK).touch()
+    monkeypatch.setattr(fcntl, "flock", lacking)
+    assert ending_of(run) is None
+    write_ending(run, Ending("complete"))
     assert ending_of(run) == Ending("complete")

@@ -1,8 +1,11 @@
 """Runs with real measuring processes, ended in every way there is, and finished afterwards."""
 
+import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.lab.measure.running import ended, experiment_file, has_begun, wait_until
+from tests.lab.run import made_up as made
 from tests.lab.run.driving import begin, children_of, plan, run, said
 
 from sealift.exit_code import ExitCode
@@ -286,6 +290,54 @@ def test_what_can_not_be_resumed_or_replayed_is_refused_and_stays_as_it_is(
     assert samples.read_text(encoding="utf-8") == text
     with pytest.raises(FolderError, match="neither the folder of a run nor its plan"):
         session.replay(samples, None, command=["replay"])
+
+
+@pytest.mark.parametrize("words", [("replay", "old", "--out", "new"), ("run", "--resume", "old")])
+def test_a_plan_of_the_former_sealift_gpu_ends_in_sentences(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """As that program wrote them: one of its own experiments, and one that is still the lab's."""
+    experiments = [
+        {
+            "name": name,
+            "id": "",
+            "file": file,
+            "file_sha256": None,
+            "title": "Copies between host and GPU",
+            "why": "What does the way to the GPU and back carry?",
+            "axes": [{"name": axis, "title": axis} for axis in cell],
+            "plots": [{"x": "device", "y": "payload_MB_per_s", "z": compare, "title": "Copies"}],
+            "operation": "copy",
+            "compare": compare,
+            "blocks": 24,
+            "groups": [[cell]],
+            "left_out": [],
+            "whole_s": 0.0,
+            "takes_s": None,
+        }
+        for name, file, compare, cell in (
+            ("gpu-rates", "sealift-gpu", "instruction", {"device": "cuda:0", "instruction": "add"}),
+            ("gpu-copies", None, "direction", {"device": "cuda:0", "direction": "back"}),
+        )
+    ]
+    create(tmp_path / "old", made.plan(), made.MACHINE)
+    old = {
+        "schema": "sealift-run/1",
+        "version": "0.1.0",
+        "created": "2026-11-23T19:00:20Z",
+        "command": ["sealift-gpu", "--step", "copies"],
+        "seed": 1,
+        "budget_s": 20.0,
+        "restarts": 1,
+        "experiments": experiments,
+    }
+    (tmp_path / "old" / names.PLAN).write_text(json.dumps(old), encoding="utf-8")
+    command = [sys.executable, "-m", "sealift", "lab", *words]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == ExitCode.PART_FAILED, ended.stderr
+    assert "sealift-gpu is no file of Python source" in ended.stderr
+    assert "gpu-copies: it has other axes today than in this plan; measure it" in ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("name", [names.NOTES, names.SENSORS])

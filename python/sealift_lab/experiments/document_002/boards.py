@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial, reduce
-from math import factorial, inf
+from math import factorial, inf, isclose
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,8 +107,11 @@ class Board:
         taken = self.played
         if self.is_rated:
             taken = taken._replace(rate_mbit_s=self.rated_mbit_s)
+        before = taken
         for _ in range(FIT_STEPS):
-            taken = self.fit_step(self.analyse, taken, step=1e-4)
+            before, taken = taken, self.fit_step(self.analyse, taken, step=1e-4)
+        has_ended = all(map(partial(isclose, rel_tol=FIT_ENDS), before, taken))
+        assert has_ended, f"{self.title}: the fit's last step led from {before} to {taken}"
         return taken
 
     def refit(self) -> Constants:
@@ -307,8 +310,9 @@ THREADS = Axis("threads", "threads")
 SIZE = Axis("buffer_bytes", "buffer, bytes")
 simulated_experiment = partial(Experiment, operation="request", origin=Origin.SIMULATED, weight=0.2)
 curves = partial(Chart, SIZE.name, log_x=True, log_y=True)
-# They end 1e-6 apart or less, wherever a fit begins.
-FIT_STEPS = 12
+# Fits end 1e-6 apart or less, from `played` and from the far starts of tests; one with a longer
+# last step has not ended.
+FIT_STEPS, FIT_ENDS = 12, 1e-6
 COPIES = 2
 IN_ORDER, COPIES_FIRST, UNLIMITED = "in order", "copies first", "unlimited"
 ROUNDS, COMPLETIONS_FIRST, IN_TURN = "rounds", "completions first", "in turn"

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from operator import mul
 from typing import Any
 
 import pytest
@@ -56,9 +57,22 @@ def test_convolution_gives_what_mean_value_analysis_gives_and_never_exceeds_the_
         assert exact == pytest.approx(boards.bound(host_us, card_us, clients))
 
 
-def test_a_fit_ends_where_it_ends_wherever_it_begins() -> None:
-    far = replace(BROADCOM, played=boards.Constants(10.0, 20.0, 310.0)).constants
-    assert far == pytest.approx(BROADCOM.constants, rel=1e-2)
+@pytest.mark.parametrize(
+    "board", [HIFN, BROADCOM, tables.AS_RATED], ids=["7751", "5820", "as rated"]
+)
+@pytest.mark.parametrize("factors", [(0.7, 1.8, 0.8), (1.5, 0.6, 1.2)], ids=str)
+def test_a_fit_from_a_far_start_ends_where_it_ends_from_a_near_one(
+    board: Board, factors: tuple[float, ...]
+) -> None:
+    start = boards.Constants(*map(mul, board.played, factors))
+    far = replace(board, played=start).constants
+    assert far == pytest.approx(board.constants, rel=1e-6)
+
+
+def test_a_fit_that_has_not_ended_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "FIT_STEPS", 2)
+    with pytest.raises(AssertionError, match="Four Hifn 7751: the fit's last step led from "):
+        replace(HIFN, played=boards.Constants(10.0, 40.0, 83.0)).constants  # noqa: B018
 
 
 @pytest.mark.parametrize("board", [HIFN, HIFN_ONE_LINE, BROADCOM], ids=["own", "one", "5820"])

@@ -25,6 +25,18 @@ NAMED = replace(FULL, memories=("region",))
 NOTHING = Results((), ())
 
 
+def test_ids_and_numbers_of_cells_stay_where_functions_make_the_cells() -> None:
+    every = {each.name: each for each in EXPERIMENTS}
+    for name, figure, alone, with_region in (
+        ("copy-by-length", "004-C", 378, 612),
+        ("copy-by-function", "004-B", 224, 420),
+        ("copy-by-direction", "004-R2", 108, 162),
+    ):
+        each = every[name]
+        counts = len(cells(each, FULL)), len(cells(each, NAMED))
+        assert (each.id, *counts) == (figure, alone, with_region)
+
+
 def test_a_quick_run_looks_for_slow_offsets_alone() -> None:
     quick = Scope(quick=True, cores=2, devices=())
     assert [each.name for each in EXPERIMENTS if cells(each, quick)] == ["copy-offsets"]
