@@ -144,10 +144,11 @@ portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels
 	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_portable \
 		cargo test --tests -p sealift-kernels -p sealift-drivers -p sealift-probes -p sealift
 
+# Without optimisation, which takes longer than the models do.
 .PHONY: models
 models: | tools ## Try every order of what threads do to leases, key tables, the bell and completions, with loom; seconds, once built
 	@echo "Trying every order of what threads do"
-	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_loom \
+	@CARGO_PROFILE_DEV_OPT_LEVEL=0 RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_loom \
 		cargo test --quiet -p sealift-engine -p sealift-drivers --lib models
 
 # A library that a test opens finds the sanitizer in the executable, which has to show it: -rdynamic. Threads of PoCL's LLVM
