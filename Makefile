@@ -179,9 +179,9 @@ tsan: $(TESTING) ## Run the tests of engine and drivers under the thread sanitiz
 .PHONY: lint
 lint: lint-rust lint-python tidy ## Run every check that needs no test
 
+# The library and the example alone, too: there no other crate of the workspace switches on features for them.
 .PHONY: lint-rust
 lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
-# The library and the example alone, too: there no other crate of the workspace switches on features for them.
 	@echo "Checking the crates"
 	@cargo metadata --locked --format-version 1 >/dev/null
 	@cargo fmt --all --check
@@ -191,7 +191,7 @@ lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
-lint-python: $(LAB_EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, import layers, stubs
+lint-python: $(TESTING) $(LAB_EXTENSION) ## Check the Python code: ruff, mypy, import layers, stubs
 	@echo "Checking the Python code"
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
