@@ -146,10 +146,11 @@ portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels
 	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_portable \
 		cargo test --tests -p sealift-kernels -p sealift-drivers -p sealift-probes -p sealift
 
+# Without optimisation, which takes longer than the models do.
 .PHONY: models
 models: | tools ## Try every order of what threads do to leases, key tables, the bell and completions, with loom; seconds, once built
 	@echo "Trying every order of what threads do"
-	@RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_loom \
+	@CARGO_PROFILE_DEV_OPT_LEVEL=0 RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/with-cfg/sealift_loom \
 		cargo test --quiet -p sealift-engine -p sealift-drivers --lib models
 
 # A library that a test opens finds the sanitizer in the executable, which has to show it: -rdynamic. Threads of PoCL's LLVM
@@ -180,9 +181,9 @@ tsan: $(TESTING) ## Run the tests of engine and drivers under the thread sanitiz
 .PHONY: lint
 lint: lint-rust lint-python tidy ## Run every check that needs no test
 
+# The library and the example alone, too: there no other crate of the workspace switches on features for them.
 .PHONY: lint-rust
 lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
-# The library and the example alone, too: there no other crate of the workspace switches on features for them.
 	@echo "Checking the crates"
 	@cargo metadata --locked --format-version 1 >/dev/null
 	@cargo fmt --all --check
@@ -192,7 +193,7 @@ lint-rust: | tools ## Check the crates: format, clippy, doc comments, Cargo.lock
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 .PHONY: lint-python
-lint-python: $(LAB_EXTENSION) $(TESTING) ## Check the Python code: ruff, mypy, import layers, stubs
+lint-python: $(TESTING) $(LAB_EXTENSION) ## Check the Python code: ruff, mypy, import layers, stubs
 	@echo "Checking the Python code"
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
