@@ -3,8 +3,9 @@
 Experiments come in the plan's order, groups in each experiment's, most wanted first. In the first
 round an experiment has its weight's share of the time, or what its first group takes; it measures
 as many groups as that has room for in all their processes, and then more processes of those whose
-intervals are still wide. In the second round experiments have what is left. Costs are those of the
-processes before, and each step is chosen anew, so that a slow machine finishes fewer groups.
+intervals are still wide. In the second round experiments have what is left; last come those that
+only devices for tests have measured so far, after a process each. Costs are those of the processes
+before, and each step is chosen anew, so that a slow machine finishes fewer groups.
 """
 
 import math
@@ -228,15 +229,12 @@ class Schedule:
     def next(self, state: State, narrow: Narrow, left_s: float) -> Step | None:
         """The next process; None where nothing more can be finished in the time that is left."""
         self._state, self._narrow, self._left_s = state, narrow, left_s
-        if self._current and (step := self._more(self._current)):
+        current = self._current
+        if current and not self._is_for_tests(current) and (step := self._more(current)):
             return step
         self._current = None
         while self._round <= EXTENSIONS:
-            # What an earlier session has begun, then what has no time yet, as they are wanted.
-            for each in sorted(
-                self._plan.experiments,
-                key=lambda each: (not self._begun(each), each.name in self._served),
-            ):
+            for each in sorted(self._plan.experiments, key=self._rank):
                 is_last = self._round == EXTENSIONS
                 if step := self._extension(each, left_s) if is_last else self._first(each):
                     return step
@@ -247,6 +245,15 @@ class Schedule:
         """About what everything takes that a resume would measure."""
         self._state = state
         return sum(self._finish_s(each, self._todo(each)) for each in self._plan.experiments)
+
+    def _rank(self, of: PlannedExperiment) -> tuple[bool, bool, bool]:
+        """What an earlier session has begun, then what has no time yet, as they are wanted."""
+        return self._is_for_tests(of), not self._begun(of), of.name in self._served
+
+    def _is_for_tests(self, of: PlannedExperiment) -> bool:
+        """Whether what it has is of devices for tests alone, which answer nothing."""
+        has_blocks = any(each.blocks for each in self._state.groups[of.name])
+        return has_blocks and of.name not in self._state.results
 
     def _first(self, of: PlannedExperiment) -> Step | None:
         todo = self._todo(of)

@@ -119,7 +119,7 @@ def run(
     return state
 
 
-def begin(plan: Plan) -> State:
+def begin(plan: Plan, for_tests: Sequence[str] = ()) -> State:
     groups = {
         each.name: [
             GroupState(n, range(len(cells)), plan.processes * each.blocks if each.is_timed else 1)
@@ -127,7 +127,7 @@ def begin(plan: Plan) -> State:
         ]
         for each in plan.experiments
     }
-    return State(groups, {}, frozenset(), is_wrong=False)
+    return State(groups, {}, frozenset({*groups} - {*for_tests}), is_wrong=False)
 
 
 def experiments(*groups: int, arms: int = 3) -> list[PlannedExperiment]:
@@ -274,6 +274,18 @@ def _with(state: State, name: str, groups: Sequence[GroupState]) -> State:
     new = {each.group: each for each in groups}
     changed = [new.get(each.group, each) for each in state.groups[name]]
     return replace(state, groups={**state.groups, name: changed})
+
+
+def test_what_only_devices_for_tests_measure_gets_one_process_and_then_what_is_left() -> None:
+    whole = plan(6, 6)
+    state = begin(whole, for_tests=["number-a"])
+    machine = Machine()
+    done = run(whole, machine, 60, state=state)
+    steps = [step.experiment.name for step in machine.steps]
+    assert steps[0] == "number-a"
+    assert "number-a" not in steps[1 : len(steps) - steps[::-1].index("number-b")]
+    assert finished(done)["number-b"] == 6
+    assert finished(run(whole, Machine(), math.inf, state=state)) == {"number-a": 6, "number-b": 6}
 
 
 @pytest.mark.parametrize("role", ["real", "test only"])
