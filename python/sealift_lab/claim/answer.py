@@ -252,7 +252,9 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
         yield Remark(f"noise ±{format_percent(pairs.noise)}", is_noisy)
     if further := _further_devices(run):
         yield Remark(f"also here, not measured: {', '.join(further)}")
-    if best and not is_noisy and all(row.processes == 1 for row in best.rows):
+    is_disturbed = pairs is not None and 1 - pairs.clean_share > DISTURBED_CARE
+    is_one_process = best and all(row.processes == 1 for row in best.rows)
+    if is_one_process and _is_narrow(best) and not (is_noisy or is_disturbed):
         yield Remark("another run may differ by 1 to 3 %")
     wrong = (claim for claim in every if claim.relation is Relation.WRONG)
     yield from (Remark(sentence(claim), is_care=True) for claim in wrong)
@@ -260,8 +262,9 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
         yield Remark(f"{ending}: not everything was measured", is_care=True)
     elif run.ending and run.ending.reason:
         yield Remark(run.ending.reason)
-    if pairs and (share := 1 - pairs.clean_share) > DISTURBED_CARE:
-        yield Remark(f"{100 * share:.0f} % of samples disturbed", is_care=True)
+    if pairs and is_disturbed:
+        text = f"{100 * (1 - pairs.clean_share):.0f} % of samples disturbed"
+        yield Remark(text, is_care=True)
     kinds = [claim.relation for claim in every if claim.relation in RELATIONS.values()]
     if unsettled := kinds.count(Relation.INCONCLUSIVE):
         text = f"{unsettled:,} of {len(kinds):,} comparisons not settled"
@@ -269,6 +272,14 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
     for claim in every:
         if best and claim.relation is Relation.WINS_FROM and claim.experiment == best.planned.name:
             yield Remark(sentence(claim))
+
+
+def _is_narrow(work: _Work) -> bool:
+    """Whether the interval of its headline is no wider than what processes differ by."""
+    figure = work.headline.figure if work.headline else None
+    return (
+        not (figure and figure.low and figure.high) or figure.high / figure.low < PROCESSES_DIFFER
+    )
 
 
 def _further_devices(run: Run) -> list[str]:
@@ -292,3 +303,5 @@ REMARKS_MOST = 5
 ENDS_WELL, RUNNING = ("complete", "time was up"), "killed, or still running"
 # As shares; a block that scatters more, or more such samples, ask for care.
 NOISE_CARE, DISTURBED_CARE = 0.03, 0.1
+# Processes differ by 1 to 3 % to either side.
+PROCESSES_DIFFER = 1.06

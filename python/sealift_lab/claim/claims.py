@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from sealift_lab.claim.declared import plans
-from sealift_lab.claim.replication import Pair, count
+from sealift_lab.claim.replication import Pair, Replication, count
 from sealift_lab.claim.words import conditions, name_of, sentence, value_text, varied_axes
 from sealift_lab.judge.rows import Change, changes
 from sealift_lab.model.arm import Value
@@ -137,7 +137,7 @@ def _parts(
     if compared := of(*RELATIONS.values()):
         ratios: dict[tuple[str, str], list[float]] = {}
         for claim in compared:
-            if claim.figure:
+            if claim.figure and claim.relation is not Relation.INCONCLUSIVE:
                 ratios.setdefault((claim.subject, claim.other), []).append(claim.figure.value)
         for (subject, other), values in ratios.items() if len(ratios) <= SPANS_MOST else ():
             ends = dict.fromkeys(format_number(each) for each in (min(values), max(values)))
@@ -149,7 +149,10 @@ def _parts(
         is_measured = planned.origin is Origin.MEASURED
         yield "Measured once" if is_measured else f"{planned.origin.capitalize()}, not measured"
     for (_, ledger), outcomes in count(published).items():
-        yield _counted(outcomes, "published figure", f", {ledger}")
+        if [*outcomes] == [Replication.UNTESTED]:
+            yield f"{counted(sum(outcomes.values()), 'published figure')}, nothing to compare with"
+        else:
+            yield _counted(outcomes, "published figure", f", {ledger}")
     if absent := [claim.subject for claim in of(Relation.ABSENT)]:
         more = f" and {len(absent) - NAMES_MOST} more" if len(absent) > NAMES_MOST else ""
         yield f"Not measured: {', '.join(absent[:NAMES_MOST])}{more}"

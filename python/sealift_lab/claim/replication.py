@@ -40,7 +40,7 @@ Ratio = Callable[[Row, Row], Estimate]
 class Replication(StrEnum):
     """What is counted of published figures; only independent evidence counts as reproduced."""
 
-    REPRODUCED = "reproduced"
+    REPRODUCED = "agreed"
     NOT_INDEPENDENT = "agreed, not independent"
     CONTRADICTED = "contradicted"
     DIFFERS = "different"

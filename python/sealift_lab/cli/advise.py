@@ -151,7 +151,9 @@ def _measure(job: _Job, given: Given, *, as_json: bool) -> int:
         if out is not None:
             write_report(done.path)
         if not _show(Run(done.path), job.load, out, as_json=as_json):
-            eprint("nothing was measured; allow more time, as in --budget 5m, or name fewer sizes")
+            eprint(
+                f"nothing was measured; allow more time, as in --budget {math.ceil(2 * least_s)}"
+            )
             return done.code or ExitCode.NOTHING_RAN
     return done.code
 
@@ -256,8 +258,8 @@ def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
 
 def _grid(given: Given) -> _Job:
     """A grid of sizes and keys."""
-    fixed = "a grid (name the messages of your load: --size N, --from lengths.csv or --run)"
-    _refuse(given, LOAD, fixed)
+    for option in given.keys() & LOAD:
+        raise ValueError(f"{option} needs the messages of your load: {MESSAGES}")
     works = _works(given)
     threads = given.get("--threads", (1,))
     hardware.check_threads(threads, per_core=THREADS_PER_CORE)
@@ -282,6 +284,7 @@ def _refuse(given: Given, options: Collection[str], fixed: str) -> None:
         raise ValueError(f"{option} has no effect with {fixed}; leave one of them out")
 
 
+MESSAGES = "add --size N, --from lengths.csv or --run RUN"
 LOAD = frozenset({"--rate", "--p99", "--device", "--core-price"})
 GRID = frozenset({"--sizes", "--keys", "--mix", "--key-bits"})
 SECONDS, QUICK_SECONDS, OWN_SECONDS = 120.0, 45.0, 20.0

@@ -165,7 +165,8 @@ class _Session:
             return
         if not self._budget_s:
             rest = format_duration(self._schedule.rest_s(self._state))
-            self._progress.say(f"the rest takes about {rest}; Ctrl-C keeps what is complete")
+            what = "the rest" if self._state.results else "this"
+            self._progress.say(f"{what} takes about {rest}; Ctrl-C keeps what is complete")
         (self._path / ENDING).unlink(missing_ok=True)
         room = write_folder.reserve(self._path)
         with suppress(NotWrittenError), self._parent.writing(), room:

@@ -13,6 +13,7 @@ from sealift_lab.claim.declared import left_out, lines, plans, published
 from sealift_lab.claim.replication import Pair, Replication, count, document_of, replication
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge
+from sealift_lab.measure.write_folder import resume_command
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.published import DOCUMENTS
 from sealift_lab.model.results import Origin, Relation, Results
@@ -33,6 +34,7 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     documents = sorted({document_of(each) for each, _ in shown})
     is_mixed = run.plan.quick and any(each.rows for each in results.values())
     aside = [each for each in planned if is_mixed and each.origin is not Origin.MEASURED]
+    reached = [each for each in planned if _is_reached(results[each.name])]
     has_own_alone = all(each.file is not None for each in planned)
     seen = set[str]()
     environment = jinja2.Environment(
@@ -46,8 +48,10 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
         answer=first,
         top=max((bar.rate.high or bar.rate.value for bar in first.bars if bar.rate), default=1),
         parts=[
-            _part(run, each, results, pairs, loaded, seen) for each in planned if each not in aside
+            _part(run, each, results, pairs, loaded, seen) for each in reached if each not in aside
         ],
+        unreached=[each.title or each.name for each in planned if each not in reached],
+        resume=resume_command(run.path),
         computed=[
             (each.title, finding(each, results[each.name], _of(each, pairs))) for each in aside
         ],
@@ -70,6 +74,12 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
         created=run.plan.created,
         version=run.plan.version,
     )
+
+
+def _is_reached(results: Results) -> bool:
+    """Whether something was measured, or could not be for another reason than time."""
+    found = (each for each in results.reports if not each.is_left_out)
+    return bool(results.rows) or any(each.facts or each.skipped or each.wrong for each in found)
 
 
 def _part(

@@ -31,9 +31,9 @@ def invoke(*arguments: str) -> Result:
     [
         (
             "--rate 40k",
-            "--rate has no effect with a grid (name the messages of your load: --size N",
+            "--rate needs the messages of your load: add --size N",
         ),
-        ("--device quad-hifn-7751", "--device has no effect with a grid"),
+        ("--device quad-hifn-7751", "--device needs the messages of your load"),
         ("--size 0", "--size: '0' is no number of bytes"),
         ("--size 68719476705", "68,719,476,704"),
         ("--size 16 --rate 0", "--rate: '0' is no number of messages a second"),

@@ -48,7 +48,7 @@ def test_published_figures_stand_beside_a_run(a_run: Make) -> None:
     figures = json.loads(shown.stdout)
     assert len(figures) > 50
     assert {each["figure"].partition("-")[0] for each in figures} == {"002"}
-    assert {"reproduced", "contradicted"} <= {each["outcome"] for each in figures}
+    assert {"agreed", "contradicted"} <= {each["outcome"] for each in figures}
     # Nothing of it is measured, so there is nothing to judge.
     gate = invoke("lab", "compare", folder, "published", "--fail-on", "slower")
     assert gate.exit_code == ExitCode.NOTHING_RAN

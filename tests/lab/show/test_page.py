@@ -50,6 +50,19 @@ def test_little_or_nothing_measured_is_a_page_that_says_no_more_than_it_knows(a_
     assert "Nothing was measured" in page(run, results(run))
 
 
+def test_experiments_that_the_time_did_not_reach_share_a_section(a_run: Make) -> None:
+    run = a_run(THREE)
+    (timed,) = run.plan.experiments
+    late = replace(timed, name="late", title="Too late")
+    plan = replace(run.plan, experiments=[timed, late])
+    (run.path / "plan.json").write_bytes(msgspec.json.encode(plan))
+    run = Run(run.path)
+    html = page(run, results(run))
+    assert 'id="late"' not in html
+    assert html.count("Too late") == 1
+    assert f"sealift lab run --resume {run.path}" in html
+
+
 def test_a_quick_run_folds_what_is_computed_beside_what_is_measured(a_run: Make) -> None:
     run = a_run(THREE, reports=[ReportLine("modelled", 0, 0, 0, {"cycles": 11})])
     (timed,) = run.plan.experiments
