@@ -253,8 +253,8 @@ def _remarks(run: Run, every: Sequence[Claim], best: _Work | None) -> Iterator[R
     if further := _further_devices(run):
         yield Remark(f"also here, not measured: {', '.join(further)}")
     is_disturbed = pairs is not None and 1 - pairs.clean_share > DISTURBED_CARE
-    is_one_process = best and all(row.processes == 1 for row in best.rows)
-    if is_one_process and _is_narrow(best) and not (is_noisy or is_disturbed):
+    is_calm = best and _is_narrow(best) and not (is_noisy or is_disturbed)
+    if best and is_calm and all(row.processes == 1 for row in best.rows):
         yield Remark("another run may differ by 1 to 3 %")
     wrong = (claim for claim in every if claim.relation is Relation.WRONG)
     yield from (Remark(sentence(claim), is_care=True) for claim in wrong)

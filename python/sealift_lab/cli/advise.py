@@ -259,7 +259,7 @@ def _lengths(size: int | None, file: Path | None) -> tuple[Lengths, str]:
 def _grid(given: Given) -> _Job:
     """A grid of sizes and keys."""
     for option in given.keys() & LOAD:
-        raise ValueError(f"{option} needs the messages of your load: {MESSAGES}")
+        raise ValueError(f"{option} needs the messages of your load: {NAME_THEM}")
     works = _works(given)
     threads = given.get("--threads", (1,))
     hardware.check_threads(threads, per_core=THREADS_PER_CORE)
@@ -284,7 +284,7 @@ def _refuse(given: Given, options: Collection[str], fixed: str) -> None:
         raise ValueError(f"{option} has no effect with {fixed}; leave one of them out")
 
 
-MESSAGES = "add --size N, --from lengths.csv or --run RUN"
+NAME_THEM = "add --size N, --from lengths.csv or --run RUN"
 LOAD = frozenset({"--rate", "--p99", "--device", "--core-price"})
 GRID = frozenset({"--sizes", "--keys", "--mix", "--key-bits"})
 SECONDS, QUICK_SECONDS, OWN_SECONDS = 120.0, 45.0, 20.0
