@@ -71,9 +71,9 @@ def test_what_was_not_run_says_why_for_every_published_figure(experiment: Experi
 def test_the_documents_experiments_keep_their_ids() -> None:
     assert " ".join(f"{each.id}:{each.name}" for each in EXPERIMENTS if each.id) == (
         "003-F5:aes-gcm-by-threads 003-F6:vendor-library 003-T4:instruction-sets "
-        "003-F14:operation-log 003-P0:premise 003-T1:languages "
+        "003-F14:operation-log 003-P0:premise 003-T7:heat 003-T1:languages "
         "003-T2:compilers-by-threads 003-F3:cpu-data-types 003-T1-start:language-starts "
-        "003-T7:heat 003-F10:gpu-beside-cpu 003-F8:gpu-blocks "
+        "003-F10:gpu-beside-cpu 003-F8:gpu-blocks "
         "003-F7:gpu-threads-per-block 003-T3:gpu-grid 003-T5:gpu-generations "
         "003-F9:gpu-core-beside-cpu 003-F4:gpu-data-types"
     )
