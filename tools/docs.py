@@ -11,6 +11,7 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import docs_files as files
@@ -138,8 +139,7 @@ STARTED = (
 HEAT, MOMENTS_S = "throughput, % of the first second", (1, 2, 5, 10, 15, 20, 30, 60)
 STATED = {"workload": "as stated", "keys": "sessions:1024"}
 GRIDS, BATCHES = (1, 4, 16, 64, 128, 132, 264, 528), (1, 256, 4_096, 65_536, 262_144)
-KEY_BITS = (128, 256)
-COPIES = "lab-004 lab-004-copies"
+KEY_BITS, SHORT_ALONE = (128, 256), {"threads": 1, "buffer_bytes": 16}
 OURS_AT: Mapping[str, Values] = {
     "function": "ours",
     "offset": (0, 12, 16),
@@ -155,10 +155,12 @@ CEILING = (
     *("read, words", "write past the caches", "write, 64-byte registers", "copy past the caches"),
     *("copy by the C library", "copy by Sealift"),
 )
+EXAMPLES = (16, 256, 2**16)
 COPIED_BY = ("glibc", "non-temporal", "apex", "ours")
 BY_FUNCTION = [Column(("GB/s",), {"function": each}) for each in COPIED_BY]
 THERE, STREAM = ({"pattern": each} for each in ("ping-pong", "stream"))
 EXCHANGE = [Column(("µs",), THERE), Column(("GB/s",), STREAM), Column(("times as fast",), STREAM)]
+COPIED, GPU = partial(_rows, "lab-004 lab-004-copies"), partial(_rows, "gpu")
 BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "README.md": {
         "loop": ("python-loop", peers.loop_sentence),
@@ -204,9 +206,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "quad-hifn": _board("cards-quad-hifn"),
         "four-broadcom": _board("cards-four-broadcom"),
         "hand-over": _rows(
-            *("lab-002-R1", "cores-as-cards", "cipher batch", "Mbit/s", "way"),
-            threads=1,
-            buffer_bytes=16,
+            *("lab-002-R1", "cores-as-cards", "cipher batch", "Mbit/s", "way"), **SHORT_ALONE
         ),
     },
     "docs/document-003.md": {
@@ -224,36 +224,24 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     },
     "docs/document-003-gpu.md": {
         "projected-blocks": ("", files.gpu_limits),
-        "blocks": _rows(
-            "gpu", "gpu-blocks", "thread_blocks", "MB/s", "code mode data", thread_blocks=GRIDS
-        ),
+        "blocks": GPU("gpu-blocks", "thread_blocks", "MB/s", "code mode data", thread_blocks=GRIDS),
         "projected-beside": ("", files.gpu_times),
-        "beside": _rows(
-            "gpu", "gpu-beside-cpu", "batch", "µs", "device", data="host to host", batch=BATCHES
+        "beside": GPU(
+            "gpu-beside-cpu", "batch", "µs", "device", data="host to host", batch=BATCHES
         ),
-        "messages": _rows(
-            "gpu", "gpu-messages", "work message_bytes", "GB/s", "key_bits s_box", key_bits=KEY_BITS
+        "messages": GPU(
+            "gpu-messages", "work message_bytes", "GB/s", "key_bits s_box", key_bits=KEY_BITS
         ),
-        "host": _rows("gpu", "gpu-host-to-host", "message_bytes keys", "GB/s", "cores"),
+        "host": GPU("gpu-host-to-host", "message_bytes keys", "GB/s", "cores"),
     },
     "docs/document-004.md": {
-        "offsets": _rows(
-            COPIES, "copy-offsets", "offset", "times as fast", "size_bytes", **OURS_AT
+        "offsets": COPIED("copy-offsets", "offset", "times as fast", "size_bytes", **OURS_AT),
+        "published-way": COPIED(
+            *("copy-example", "size_bytes", "GB/s", "way"), function="glibc", size_bytes=EXAMPLES
         ),
-        "published-way": _rows(
-            COPIES,
-            "copy-example",
-            "size_bytes",
-            "GB/s",
-            "way",
-            function="glibc",
-            size_bytes=(16, 256, 2**16),
-        ),
-        "copies": _rows(
-            COPIES, "copy-by-length", "size_bytes state", BY_FUNCTION, "", **CALIBRATED
-        ),
-        "ceiling": _rows(
-            COPIES, "memory-ceiling", "kernel", "GB/s", "threads", kernel=CEILING, size_bytes=2**24
+        "copies": COPIED("copy-by-length", "size_bytes state", BY_FUNCTION, "", **CALIBRATED),
+        "ceiling": COPIED(
+            "memory-ceiling", "kernel", "GB/s", "threads", kernel=CEILING, size_bytes=2**24
         ),
         "frames": run_block(
             "lab-004 lab-004-frames",
