@@ -206,7 +206,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "quad-hifn": _board("cards-quad-hifn"),
         "four-broadcom": _board("cards-four-broadcom"),
         "hand-over": _rows(
-            *("lab-002-R1", "cores-as-cards", "cipher batch", "Mbit/s", "way"), **SHORT_ALONE
+            "lab-002-R1", "cores-as-cards", "cipher batch", "Mbit/s", "way", **SHORT_ALONE
         ),
     },
     "docs/document-003.md": {

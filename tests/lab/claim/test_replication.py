@@ -1,6 +1,7 @@
 """A published figure and the same of a run become a claim, which is counted."""
 
 import pytest
+from tests.lab.judge.made_up import printed
 
 from sealift_lab.claim.replication import (
     Replication,
@@ -16,7 +17,6 @@ from sealift_lab.model.published import (
     Kind,
     Missing,
     Number,
-    Published,
     Rate,
     Scaled,
     Sum,
@@ -33,14 +33,6 @@ from sealift_lab.model.results import (
     Row,
     Verdict,
 )
-
-
-def printed(
-    kind: Kind, value: float, *, unit: str = "x", origin: Origin = Origin.MEASURED, **more: float
-) -> Published:
-    return Published(
-        "003-T4", "speed-up", value, unit, "table 4", kind, Missing("-"), origin=origin, **more  # type: ignore[arg-type]
-    )  # fmt: skip
 
 
 def test_arithmetic_on_the_print_is_counted_apart() -> None:

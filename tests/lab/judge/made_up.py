@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from sealift_lab.model.arm import Value
+from sealift_lab.model.published import Kind, Missing, Published
 from sealift_lab.model.results import Origin
 from sealift_lab.model.run import SCHEMA, Plan, PlannedExperiment, ReportLine
 
@@ -64,3 +65,12 @@ def make_run(
     planned = PlannedExperiment(NAME, "device", groups, blocks=10, origin=origin)
     plan = Plan(SCHEMA, "0.2.0", "2026-11-25T12:00:00Z", ["sealift"], 1, 60, processes, [planned])
     return MadeUpRun(plan, samples, reports)
+
+
+def printed(
+    kind: Kind, value: float, *, unit: str = "x", origin: Origin = Origin.MEASURED, **more: float
+) -> Published:
+    """A speed-up of table 4 of document 003, of this kind and value."""
+    return Published(
+        "003-T4", "speed-up", value, unit, "table 4", kind, Missing("-"), origin=origin, **more  # type: ignore[arg-type]
+    )  # fmt: skip

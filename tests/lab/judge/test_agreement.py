@@ -5,18 +5,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.lab.judge.made_up import printed
 
 from sealift_lab.judge.agreement import agreement
-from sealift_lab.model.published import Kind, Missing, Published
+from sealift_lab.model.published import Kind
 from sealift_lab.model.results import Estimate, Origin, Relation
-
-
-def printed(
-    kind: Kind, value: float, *, unit: str = "x", origin: Origin = Origin.MEASURED, **more: float
-) -> Published:
-    return Published(
-        "003-T4", "speed-up", value, unit, "table 4", kind, Missing("-"), origin=origin, **more  # type: ignore[arg-type]
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
