@@ -95,9 +95,8 @@ def test_callbacks_are_called_and_the_thread_ends_when_nothing_is_left(engine: E
 
 
 def test_who_waits_too_short_is_told() -> None:
-    engine = lab.Engine(["library", "reference"])
-    texts = [bytes(10_000)] * 100
-    future = engine.submit_seal([KEY] * 100, NONCES, texts, device="reference")
+    late = "fault:late=1,late-ms=3000(library)"
+    future = lab.Engine([late]).submit_seal([KEY] * 100, NONCES, TEXTS, device=late)
     with pytest.raises(TimeoutError):
         future.result(0)
     assert len(future.result(WAIT_S)) == 100
