@@ -200,6 +200,10 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "reading": _rows("lab-001", READ, "condition", READ_BY, cache="warm", threads=1),
         "recommendation": run_block("lab-001", runs.published_figures("recommendation")),
         "readers": _rows("lab-001", READ, "reader", READERS, cache="warm", threads=1),
+        "beside": _rows(
+            *("lab-001-beside", "file-reading-beside-process", "condition", READ_BY),
+            **{"cache": "warm", "threads": 1, "condition": HELD},
+        ),
         "writing": _rows("lab-001", WRITE, "condition", WRITTEN_BY, fsync="no", condition=HELD),
     },
     "docs/document-002.md": {
@@ -219,7 +223,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "compilers": _rows(
             "lab-003", "compilers-by-threads", "build", ["ns", "machine code"], threads=1
         ),
-        "types": _rows("lab-003", "cpu-data-types", "type", "ns", "form"),
+        "types": _rows("lab-003-types", "cpu-data-types", "type", "ns", "form"),
         "heat": _rows("lab-003", "heat", "loaded_s", HEAT, "work", loaded_s=MOMENTS_S),
     },
     "docs/document-003-gpu.md": {
