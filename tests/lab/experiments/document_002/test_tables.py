@@ -5,7 +5,7 @@ from statistics import mean
 
 import pytest
 
-from sealift_lab.experiments.document_002 import EXPERIMENTS, boards, loads, tables
+from sealift_lab.experiments.document_002 import EXPERIMENTS, boards, tables
 from sealift_lab.experiments.document_002.boards import BROADCOM, HIFN, Spot
 from sealift_lab.model.experiment import Experiment
 from sealift_lab.model.published import Fact, Kind
@@ -21,13 +21,10 @@ def test_the_kept_run_is_computed_again(
     before = {frozenset(each.cell.items()): each for each in kept[experiment.name].reports}
     found = {frozenset(each.cell.items()): each for each in computed(experiment.id).reports}
     lost, gained = before.keys() - found.keys(), found.keys() - before.keys()
-    assert (len(lost), len(gained)) == LOST_AND_GAINED.get(experiment.name, (0, 0))
+    assert (len(lost), len(gained)) == (LOST.get(experiment.name, 0), 0)
     for cell in before.keys() & found.keys():
         one, other = found[cell], before[cell]
         assert one.skipped == other.skipped
-        # The cost model has learnt otherwise since; its loads are tested on their own.
-        if other.cell.get("question") in BY_COST_MODEL:
-            continue
         for name, value in other.facts.items():
             if name not in DROPPED and not name.endswith("why none"):
                 # Draws follow from fits, which end 1e-6 apart.
@@ -100,20 +97,7 @@ def test_a_cell_beside_which_the_document_falls_and_the_model_rises_has_no_shape
         assert before == experiment.published(computed(experiment.id)), "as in the run that is kept"
 
 
-# How many cells of that run are not computed here, and how many here were not in it.
-LOST_AND_GAINED = {
-    # Rows of 2, 3 and 4 threads, which had an experiment of their own.
-    "cards-four-broadcom": (0, 18),
-    # 32 threads on the Broadcom 5820 at every size.
-    "cards-switches": (0, 48),
-    # Of its sizes three are computed.
-    "cards-beyond": (15, 0),
-}
-# Sentences, which legends and notes have, and what that run had from other constants.
-DROPPED = (
-    *("how", "what document 002 says", "published", boards.ENCRYPTED),
-    *(tables.T2.second_analysis, f"{tables.T2.second_analysis}, error in %"),
-)
-BY_COST_MODEL = {
-    name for name, each in loads.QUESTIONS.items() if each.changes.get("policy", loads.COST_MODEL)
-} - {"round-robin", "unequal cards, round-robin"}
+# How many cells of that run are not computed here: of its sizes three are.
+LOST = {"cards-beyond": 15}
+# Sentences, which legends and notes have.
+DROPPED = ("how", "what document 002 says", "published")
