@@ -328,7 +328,8 @@ def _card_text(found: Payoff) -> str:
     """Whether a card would pay, in one sentence."""
     algorithm, used = found.described.algorithm, found.card.used
     other = "" if algorithm == "aes-gcm" else f", at its {algorithm} rate,"
-    name = f"projected: {_count(found)}{found.card.name}{other}"
+    many = f" ({found.count:,} cards)" if found.count > 1 else ""
+    name = f"projected: {found.card.name}{many}{other}"
     if found.is_needed:
         return f"{name} would do it"
     if used.is_late:
@@ -352,7 +353,9 @@ def _buy(advice: Advice) -> str:
     able = [p for p in advice.payoffs if not has_deadline or p.card.used.state is State.MEETS]
     if paying := [each for each in able if each.pays]:
         best = max(paying, key=lambda each: each.cores_freed)
-        return f"Buy {_count(best)}{best.card.name} (projected); else run"
+        name = best.card.name
+        cards = f"{best.count:,} {name} cards" if best.count > 1 else name
+        return f"Buy {cards} (projected); else run"
     open_ones = [p for p in able if p.pays is None and p.cores_freed >= WORTH_NAMING]
     if not open_ones:
         return "Buy nothing; run"
@@ -389,10 +392,6 @@ def _peers(advice: Advice, verdict: Verdict) -> list[Candidate]:
 
 def _name(advice: Advice, candidate: Candidate) -> str:
     return name_of(candidate.name, advice.planned.names)
-
-
-def _count(found: Payoff) -> str:
-    return f"{found.count:,} × " if found.count > 1 else ""
 
 
 def _money(found: Payoff) -> str:

@@ -133,7 +133,7 @@ def test_with_a_deadline_no_cards_are_bought_of_which_none_was_simulated(
 ) -> None:
     made = card(tmp_path, host_ns=1, setup_ns=200)
     load: dict[str, float] = {"rate_per_s": 10e6, "core_price": 1e9}
-    assert said(run, made, **load).advice.startswith("Buy 3 × pretend (projected); else run on")
+    assert said(run, made, **load).advice.startswith("Buy 3 pretend cards (projected); else run on")
     late = said(run, made, **load, p99_ns=1e9)
     assert late.advice.startswith("Buy nothing; ")
     assert remarks(late)[-1].endswith("; its p99 was not simulated")
@@ -201,7 +201,7 @@ def test_a_card_is_told_when_nothing_here_meets_the_demand(run: Run, tmp_path: P
     late = card(tmp_path, name="late", host_ns=1, latency_ns=3e6)
     found = said(run, late, rate_per_s=20e6, p99_ns=2e6, core_price=1e9)
     assert found.advice.startswith("Buy nothing; ")
-    assert remarks(found)[-1] == "projected: 2 × late is not shown to be back in time"
+    assert remarks(found)[-1] == "projected: late (2 cards) is not shown to be back in time"
 
 
 def test_messages_that_miss_the_mean_of_their_lengths_are_told(tmp_path: Path) -> None:
