@@ -4,11 +4,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from command import invoke, process
 from sealift import __version__, drivers
+from sealift.cli import output
+from sealift.cli.output import columns
 from sealift.exit_code import ExitCode
 
 
@@ -75,7 +78,24 @@ def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a command where a module is not installed."""
     code = f"import sys; sys.modules[{module!r}] = None; from sealift.cli import main; main()"
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+
+@pytest.mark.parametrize(("width", "is_below"), [(80, False), (62, False), (61, True), (45, True)])
+def test_where_a_terminal_is_narrow_the_last_column_stands_below_whole(
+    width: int,
+    is_below: bool,  # noqa: FBT001 (a parameter of the test)
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(output, "sys", terminal)
+    monkeypatch.setenv("COLUMNS", str(width))
+    name, text = "a-name-of-thirty-two-characters.", "It measures what takes many words to tell"
+    lines = columns([("experiment", "id", "measures"), (name, "003-F5", text)]).splitlines()
+    assert max(map(len, lines)) <= width
+    at = next(at for at, line in enumerate(lines) if name in line)
+    assert " ".join(" ".join(lines[at:]).split()) == f"{name} 003-F5 {text}"
+    assert (lines[at] == f"{name}  003-F5") == is_below
 
 
 def test_an_unknown_command_ends_with_2_and_names_what_is_near() -> None:
@@ -135,7 +155,7 @@ def test_a_full_or_closed_standard_output_has_a_code_of_its_own() -> None:
         for sink, code, said in ((">/dev/full", 5, room), ("| true", 141, "")):
             line = f"set -o pipefail; {sys.executable} -m sealift {command} {sink}"
             shell = ["bash", "-c", line]
-            ran = subprocess.run(shell, capture_output=True, text=True, timeout=120, check=False)
+            ran = subprocess.run(shell, capture_output=True, text=True, timeout=600, check=False)
             assert (ran.returncode, ran.stdout, ran.stderr) == (code, "", said)
 
 

@@ -105,21 +105,27 @@ def in_sentences() -> Iterator[None]:
 def columns(rows: Sequence[Sequence[str]], right: int = 0) -> str:
     """Lines of aligned columns; on a terminal the last column is broken into lines.
 
+    Where a terminal has no room beside the others, the last column stands below them.
+
     Args:
         rows: As many cells each.
         right: How many columns behind the first one are aligned to the right.
     """
     *widths, last = [max(map(len, column)) for column in zip(*rows, strict=True)]
     indent = sum(widths) + 2 * len(widths)
-    if sys.stdout.isatty():
-        last = max(shutil.get_terminal_size().columns - indent, LAST_COLUMN_MIN)
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else indent + last
+    is_below = room - indent < min(last, LAST_COLUMN_MIN)
     aligned = [f"{'>' if 0 < at <= right else '<'}{width}" for at, width in enumerate(widths)]
-    lines = (
-        "".join([*(f"{cell:{how}}  " for cell, how in zip(cells, aligned, strict=True)), text])
-        for *cells, text in rows
-    )
-    wrap = partial(textwrap.fill, width=indent + last, subsequent_indent=" " * indent)
-    return "\n".join(wrap(line).rstrip() for line in lines)
+    wrap = partial(textwrap.fill, width=room, subsequent_indent=" " * indent)
+
+    def lines(cells: Sequence[str], text: str) -> str:
+        head = "".join(f"{cell:{how}}  " for cell, how in zip(cells, aligned, strict=True))
+        if not is_below:
+            return wrap(head + text).rstrip()
+        below = textwrap.fill(text, width=room, initial_indent=BELOW, subsequent_indent=BELOW)
+        return "\n".join(filter(None, (head.rstrip(), below)))
+
+    return "\n".join(lines(cells, text) for *cells, text in rows)
 
 
 def format_measure(value: float) -> str:
@@ -138,4 +144,4 @@ CODES: dict[type[Exception], ExitCode] = {
 ESCAPES = {
     code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }
-LAST_COLUMN_MIN = 20
+LAST_COLUMN_MIN, BELOW = 20, "    "

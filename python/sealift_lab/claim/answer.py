@@ -63,6 +63,21 @@ class Answer:
     bars: Sequence[Bar] = ()
     remarks: Sequence[Remark] = ()
 
+    @property
+    def note(self) -> str:
+        """Why two bars have another ratio than the headline, where a reader would see it; or ""."""
+        claim = self.headline
+        rates = {bar.claim.subject: bar.rate.value for bar in self.bars if bar.rate}
+        if claim is None or claim.relation is not Relation.FASTEST or claim.figure is None:
+            return ""
+        if not {claim.subject, claim.other} <= rates.keys():
+            return ""
+        of_bars, ratio = rates[claim.subject] / rates[claim.other], claim.figure.value
+        if abs(of_bars / ratio - 1) <= ROUNDED_OFF:
+            return ""
+        medians, turns = map(format_number, (of_bars, ratio))
+        return f"the bars are medians and give {medians}×; {turns}× compares samples taken in turn"
+
 
 def answer(run: Run, results: Mapping[str, Results]) -> Answer:
     """The answer of a run, about the work that its experiments prefer.
@@ -303,5 +318,7 @@ REMARKS_MOST = 5
 ENDS_WELL, RUNNING = ("complete", "time was up"), "killed, or still running"
 # As shares; a block that scatters more, or more such samples, ask for care.
 NOISE_CARE, DISTURBED_CARE = 0.03, 0.1
+# So far two figures of three digits may be from their ratio.
+ROUNDED_OFF = 0.01
 # Processes differ by 1 to 3 % to either side.
 PROCESSES_DIFFER = 1.06

@@ -19,7 +19,7 @@ from sealift_lab.model.units import counted
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import ends, rounded
 from sealift_lab.show.tables import Table, changes_table, published_table
-from sealift_lab.show.terminal import table_text
+from sealift_lab.show.terminal import TableText
 
 Comparison = tuple[Sequence[Record], Table, Sequence[Relation]]
 
@@ -50,7 +50,7 @@ def compare(
     elif as_json:
         output.show_json(records)
     else:
-        output.show(table_text(table))
+        output.show(TableText(table))
     if fail_on is not None:
         _end(relations, len(records))
 

@@ -42,7 +42,8 @@ def show(*parts: "RenderableType") -> None:
     """Prints for people; where no terminal reads, tables are as wide as they need."""
     from rich.console import Console, Group
     from rich.segment import Segment, Segments
-    from rich.table import Table
+
+    from sealift_lab.show.terminal import TableText
 
     if sys.stdout.isatty():
         console = Console(highlight=False)
@@ -51,7 +52,7 @@ def show(*parts: "RenderableType") -> None:
         console.print(Segments(escaped), end="")
         return
     endless = Console(width=WIDTH_MAX)
-    tables = [part for part in parts if isinstance(part, Table)]
+    tables = [part for part in parts if isinstance(part, TableText)]
     width = max([WIDTH, *(endless.measure(table).maximum for table in tables)])
     text = io.StringIO()
     Console(file=text, width=width, color_system=None).print(Group(*parts))

@@ -24,7 +24,7 @@ from sealift_lab.model.run import PAGE, PUBLISHED, SUMMARY, PlannedExperiment
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
 from sealift_lab.show.tables import experiment_table
-from sealift_lab.show.terminal import findings_text, table_text
+from sealift_lab.show.terminal import TableText, findings_text
 
 
 def show(
@@ -48,7 +48,7 @@ def show(
 def _rows(planned: PlannedExperiment, found: Results) -> Iterator[RenderableType]:
     yield Text(f"{planned.name}: {planned.title}")
     if found.rows or any(report.facts for report in found.reports):
-        yield table_text(experiment_table(planned, found))
+        yield TableText(experiment_table(planned, found))
     else:
         yield Text("nothing was measured")
 

@@ -35,12 +35,18 @@ from sealift_lab.run.read_folder import Run
 
 @dataclass(frozen=True)
 class Table:
-    """Texts in columns with titles; `numbers` are set to the right, a verdict marks each row."""
+    """Texts in columns with titles; a verdict marks each row.
+
+    Attributes:
+        numbers: Columns that are set to the right.
+        spare: Columns that a narrow terminal leaves out, the least wanted first.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     numbers: Sequence[int] = ()
     marks: Sequence[str] = ()
+    spare: Sequence[int] = ()
 
 
 def experiment_table(planned: PlannedExperiment, results: Results) -> Table:
@@ -75,7 +81,10 @@ def rows_table(planned: PlannedExperiment, results: Results) -> Table:
         for row, verdict in zip(results.rows, verdicts, strict=True)
     ]
     marks = ["wrong" if row.wrong else row.verdict or "" for row in results.rows]
-    return Table(columns, rows, range(len(axes), len(axes) + 3), marks)
+    time, verdict = len(axes), len(axes) + 3
+    # The speed says what the time does.
+    spare = [*reversed(range(verdict + 1, len(columns))), time]
+    return Table(columns, rows, range(time, verdict), marks, spare)
 
 
 def computed_table(planned: PlannedExperiment, results: Results) -> Table:
@@ -95,7 +104,9 @@ def computed_table(planned: PlannedExperiment, results: Results) -> Table:
         for place, name in enumerate(facts)
         if not any(isinstance(each.facts.get(name), str) for each in reports)
     ]
-    return Table([*(axis_title(planned, n) for n in axes), *facts.values()], rows, numbers)
+    columns = [*(axis_title(planned, name) for name in axes), *facts.values()]
+    spare = [*reversed(range(len(axes) + 1, len(columns)))]
+    return Table(columns, rows, numbers, spare=spare)
 
 
 def published_table(pairs: Sequence[Pair]) -> Table:
@@ -112,7 +123,8 @@ def published_table(pairs: Sequence[Pair]) -> Table:
         for published, claim in pairs
     ]
     marks = [replication(claim).value for _, claim in pairs]
-    return Table(("figure", "what", "published", "here", "verdict", "note"), rows, (2, 3), marks)
+    columns = ("figure", "what", "published", "here", "verdict", "note")
+    return Table(columns, rows, (2, 3), marks, spare=(5,))
 
 
 def counts_table(counts: Mapping[tuple[str, Ledger], Mapping[str, int]]) -> Table:
@@ -172,7 +184,7 @@ def changes_table(pairs: Sequence[tuple[Change, Claim]]) -> Table:
     ]
     marks = [claim.relation.value for _, claim in pairs]
     columns = ("experiment", "of", "before", "now", "times as fast", "verdict")
-    return Table(columns, rows, (2, 3, 4), marks)
+    return Table(columns, rows, (2, 3, 4), marks, spare=(2, 3))
 
 
 def markdown(table: Table) -> str:

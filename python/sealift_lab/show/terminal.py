@@ -1,8 +1,18 @@
 """A run for a terminal: the answer in 15 lines, the findings, every row."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    Group,
+    JustifyMethod,
+    RenderableType,
+    RenderResult,
+)
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -28,15 +38,58 @@ def answer_text(answer: Answer, width: int = 80) -> Group:
     return group
 
 
-def table_text(table: Table) -> RichTable:
-    """A table without lines around it."""
-    text = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for at, title in enumerate(table.columns):
-        text.add_column(title, justify="right" if at in table.numbers else "left")
-    marks = table.marks or [""] * len(table.rows)
-    for row, mark in zip(table.rows, marks, strict=True):
-        text.add_row(*map(Text, row), style=STYLES.get(mark, ""))
-    return text
+@dataclass(frozen=True)
+class TableText:
+    """A table without lines around it, of which nothing is ever cut.
+
+    Where a terminal is narrow, texts are broken between words; where that is not enough, spare
+    columns are left out and named below, and at last words are broken.
+    """
+
+    table: Table
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """From no room for spare columns to room for every text in one line."""
+        every = range(len(self.table.columns))
+        kept = [at for at in every if at not in self.table.spare]
+        return Measurement(self._width(kept, _longest_word), self._width(every, _longest_line))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The columns that there is room for, and which there is none for."""
+        kept, spare = [*range(len(self.table.columns))], [*self.table.spare]
+        while spare and self._width(kept, _longest_word) > options.max_width:
+            kept.remove(spare.pop(0))
+        yield self._text(kept, options.max_width)
+        if left_out := [each for at, each in enumerate(self.table.columns) if at not in kept]:
+            yield Text(f"No room for {', '.join(left_out)}.", "dim")
+
+    def _text(self, kept: Sequence[int], width: int) -> RichTable:
+        text = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        for at, wide in zip(kept, self._widths(kept, width), strict=True):
+            justify: JustifyMethod = "right" if at in self.table.numbers else "left"
+            title = Text(self.table.columns[at])
+            text.add_column(title, justify=justify, overflow="fold", width=wide)
+        marks = self.table.marks or [""] * len(self.table.rows)
+        for row, mark in zip(self.table.rows, marks, strict=True):
+            text.add_row(*(Text(row[at]) for at in kept), style=STYLES.get(mark, ""))
+        return text
+
+    def _widths(self, kept: Sequence[int], width: int) -> Sequence[int]:
+        """As wide as each column's texts, or less of those that have most: to a word, then to 1."""
+        widths = [self._most(at, _longest_line) for at in kept]
+        for least in ([self._most(at, _longest_word) for at in kept], [1] * len(kept)):
+            while sum(widths) + GAP * (len(kept) - 1) > width:
+                wider = [at for at in range(len(kept)) if widths[at] > least[at]]
+                if not wider:
+                    break
+                widths[max(wider, key=widths.__getitem__)] -= 1
+        return widths
+
+    def _width(self, kept: Sequence[int], of: Callable[[str], int]) -> int:
+        return sum(self._most(at, of) for at in kept) + GAP * (len(kept) - 1)
+
+    def _most(self, at: int, of: Callable[[str], int]) -> int:
+        return max(map(of, (self.table.columns[at], *(row[at] for row in self.table.rows))))
 
 
 def findings_text(findings: Mapping[str, str]) -> Group:
@@ -53,9 +106,17 @@ def published_text(pairs: Sequence[Pair]) -> RenderableType:
         note += f" Different or contradicted: {', '.join(others)} (`sealift lab list` names them)."
     return _indented(
         Text("What the documents print, beside what was found here:"),
-        table_text(summary_table(pairs)),
+        TableText(summary_table(pairs)),
         Text(note, "dim"),
     )
+
+
+def _longest_line(text: str) -> int:
+    return max(map(cell_len, text.splitlines()), default=0)
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split()), default=0)
 
 
 def _parts(answer: Answer, width: int, bars: int, remarks: int) -> Iterator[RenderableType]:
@@ -69,14 +130,17 @@ def _parts(answer: Answer, width: int, bars: int, remarks: int) -> Iterator[Rend
         yield Text()
         yield _indented(_bars(answer.bars, width, bars))
     yield Text()
-    texts = [f"{each.text[:1].upper()}{each.text[1:]}." for each in answer.remarks[:remarks]]
+    said = filter(None, (answer.note, *(each.text for each in answer.remarks[:remarks])))
+    texts = [f"{each[:1].upper()}{each[1:]}." for each in said]
     yield _indented(Text(" ".join(texts), "dim"))
 
 
 def _bars(bars: Sequence[Bar], width: int, most: int) -> RichTable:
     """A bar for each arm; what doesn't fit is counted."""
     grid = RichTable.grid(padding=(0, 2))
-    for _ in range(3):
+    # Where a terminal is narrow, a name has two lines.
+    grid.add_column(overflow="fold")
+    for _ in range(2):
         grid.add_column(no_wrap=True)
     shown = bars if len(bars) <= most + 1 else bars[:most]
     fastest = max((bar.rate.value for bar in bars if bar.rate), default=1.0)
@@ -103,6 +167,8 @@ INDENT = 2
 FEWER = ((4, 5), (4, 4), (4, 3), (3, 3), (3, 2), (2, 2), (2, 1), (1, 1))
 WORDS_MOST, LINES_MOST = 80, 15
 ROOM_LEAST, ROOM_MOST, TEXT_WIDTH = 8, 28, 24
+# Between two columns.
+GAP = 2
 JUDGED = (
     "Agreed: within a tenth; points of a curve within 1.5 times, counts within their rounding, "
     "which is faster by the verdict. Not independent: fitted to the figure, or our reading of a "

@@ -1,5 +1,6 @@
 """The answer is about preferred work, settled before unsettled; a winner was shown to win."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -27,6 +28,19 @@ def test_the_winner_of_the_preferred_work_is_recommended_with_one_figure(a_run: 
     bars = [(bar.claim.subject, bar.is_winner) for bar in first.bars]
     assert bars == [("Kernels", True), ("AWS-LC", False), ("gpu", False)]
     assert any("Example 9000, 2 cores, 2026-11-25" in remark.text for remark in first.remarks)
+
+
+def test_bars_that_give_another_ratio_than_the_headline_say_why(a_run: Make) -> None:
+    run = a_run(THREE)
+    first = answer(run, results(run))
+    assert first.note == "", "the same ratio to three digits"
+    winner, other, *rest = first.bars
+    assert other.rate is not None
+    slower = replace(other, rate=other.rate.scaled(0.9))
+    apart = replace(first, bars=[winner, slower, *rest])
+    told = r"the bars are medians and give 2\.2\d×; 2\.00× compares samples taken in turn"
+    assert re.fullmatch(told, apart.note)
+    assert replace(apart, headline=None).note == replace(apart, bars=[winner]).note == ""
 
 
 def test_a_run_of_one_process_says_that_it_speaks_of_that_one(a_run: Make) -> None:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,8 +16,8 @@ from sealift_lab.model.published import Kind, Missing, Published
 from sealift_lab.model.results import Claim, Estimate, Origin, Relation
 from sealift_lab.run.read_folder import Run
 from sealift_lab.show.export import encode, form_of, rows_frame, samples_frame
-from sealift_lab.show.tables import rows_table
-from sealift_lab.show.terminal import answer_text, published_text, table_text
+from sealift_lab.show.tables import Table, rows_table
+from sealift_lab.show.terminal import TableText, answer_text, published_text
 
 Make = Callable[..., Run]
 THREE = {16: (100.0, 40.0), 1024: (100.0, 50.0), 16384: (100.0, 98.0)}
@@ -42,6 +43,16 @@ def test_the_answer_fits_15_lines_and_80_words(a_run: Make, width: int) -> None:
     assert "not in this machine" in text
 
 
+def test_that_bars_have_another_ratio_than_the_headline_stands_below_them(a_run: Make) -> None:
+    run = a_run(THREE)
+    first = answer(run, results(run))
+    assert "medians" not in text_of(answer_text(first))
+    winner, other = (bar for bar in first.bars if bar.rate)
+    assert other.rate is not None
+    apart = replace(first, bars=[winner, replace(other, rate=other.rate.scaled(0.9))])
+    assert "\n  The bars are medians and give 2.2" in text_of(answer_text(apart))
+
+
 def test_bars_are_as_long_as_arms_are_fast(a_run: Make) -> None:
     run = a_run({1024: (100.0, 50.0, 200.0)})
     lines = text_of(answer_text(answer(run, results(run)))).splitlines()
@@ -52,10 +63,46 @@ def test_bars_are_as_long_as_arms_are_fast(a_run: Make) -> None:
 def test_every_row_has_a_line_with_its_verdict(a_run: Make) -> None:
     run = a_run(THREE)
     table = rows_table(run.plan.experiments[0], results(run)["made-up"])
-    text = text_of(table_text(table), 120)
+    text = text_of(TableText(table), 120)
     assert len(text.splitlines()) == 1 + 6
     assert text.count("faster") == 2
     assert text.count("same") == 1
+
+
+@pytest.mark.parametrize("width", [60, 66, 70, 71, 80, 200])
+def test_a_table_in_a_narrow_terminal_leaves_out_whole_columns_and_cuts_no_word(
+    width: int,
+) -> None:
+    columns = ("message size", "device", "time", "times the-reference", "verdict", "AES", "note")
+    row = ("16,384 B", "quad-hifn-7751", "1.23 µs", "2.55 [2.50–2.60]", "inconclusive", "61 %")
+    table = Table(columns, [(*row, "broken wholly rarely")], spare=(6, 5, 2))
+    text = text_of(TableText(table), width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    left_out = lines[-1].removeprefix("No room for ").removesuffix(".").split(", ")
+    assert ("No room for" in text) == (width < 71)
+    for title, cell in zip(columns, table.rows[0], strict=True):
+        is_left_out = "No room for" in text and title in left_out
+        words = cell.split()
+        assert [word in text for word in words] == [not is_left_out] * len(words), title
+    assert "…" not in text
+
+
+def test_in_a_terminal_that_has_room_for_no_word_words_are_broken() -> None:
+    text = text_of(TableText(Table(("name", "device"), [("x", "quad-hifn-7751")])), 12)
+    assert "".join(text.split()) == "namedevicexquad-hifn-7751"
+    assert max(map(len, text.splitlines())) <= 12
+
+
+def test_names_of_bars_are_never_cut(a_run: Make) -> None:
+    run = a_run({1024: (100.0, 50.0)})
+    first = answer(run, results(run))
+    name = "intel-qat-gen4 beside a-second-name (projected)"
+    bar = replace(first.bars[0], claim=replace(first.bars[0].claim, subject=name))
+    text = text_of(answer_text(replace(first, bars=[bar, *first.bars[1:]]), 60), 60)
+    assert max(map(len, text.splitlines())) <= 60
+    assert "…" not in text
+    assert all(word in text for word in (*name.split(), bar.text))
 
 
 def test_published_figures_are_counted_by_document_in_80_columns() -> None:
