@@ -66,6 +66,23 @@ class Standing:
         return "" if self.left_s is None else f"about {format_duration(max(1.0, self.left_s))} left"
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """What is expected of a process, and of the run.
+
+    Attributes:
+        blocks: How many it measures.
+        seconds: What it takes.
+        later_s: What the run takes behind it.
+        most_s: In how many seconds the run ends at the latest; infinity where it has no end.
+    """
+
+    blocks: int
+    seconds: float
+    later_s: float
+    most_s: float
+
+
 class Progress:
     """Shows where a run stands: a bar for what is measured, or a line every ten seconds."""
 
@@ -84,6 +101,9 @@ class Progress:
         self._clock_ghz: float | None = None
         self._clock_s, self._end_s, self._shown_s = clock_s, -math.inf, -math.inf
         self._news_s = clock_s()
+        # Of the current process, the time of its first block, and how many there are.
+        self._outlook: Outlook | None = None
+        self._latest_s, self._first_s, self._blocks = math.inf, 0.0, 0
         self._bars = bars
         self._task = bars.add_task("", state="", visible=False) if bars else None
 
@@ -93,11 +113,15 @@ class Progress:
             self._done[name] = self._total[name] - sum(each.lacking for each in groups)
         self._end_s = self._clock_s() + left_s
 
-    def begin(self, experiment: str) -> None:
-        """A process begins."""
+    def begin(self, experiment: str, outlook: Outlook | None = None) -> None:
+        """A process begins; without an outlook the run ends when `plan` said."""
         self._current, self._doing, self._cell_done = experiment, "preparing", 0.0
         self._news_s = self._clock_s()
         self._ns.clear()
+        self._outlook, self._blocks = outlook, 0
+        if outlook:
+            self._latest_s = self._news_s + outlook.most_s
+            self._expect(outlook, outlook.seconds)
 
     def prepare(self, cell: Cell) -> None:
         """An arm is being prepared, or computed."""
@@ -123,6 +147,12 @@ class Progress:
         self._done[name] = min(self._done[name] + 1, self._total[name])
         for arm, ns in ns_per_operation.items():
             self._ns[group, arm].append(ns)
+        self._blocks += 1
+        if self._blocks == 1:
+            self._first_s = self._news_s
+        elif self._outlook:
+            block_s = (self._news_s - self._first_s) / (self._blocks - 1)
+            self._expect(self._outlook, block_s * max(0, self._outlook.blocks - self._blocks))
 
     def show(self) -> None:
         """Something happened, or half a second went by."""
@@ -164,6 +194,11 @@ class Progress:
     def say(self, text: str) -> None:
         """A sentence that stays."""
         self._print(f"sealift: {text}")
+
+    def _expect(self, outlook: Outlook, process_s: float) -> None:
+        """The process takes so many more seconds: other programs may make it slow."""
+        end_s = self._clock_s() + process_s + outlook.later_s
+        self._end_s = min(end_s, self._latest_s)
 
     def _print(self, line: str) -> None:
         # A run goes on where nobody listens any more.

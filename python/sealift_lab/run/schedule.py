@@ -204,6 +204,11 @@ class Step:
         return sum(len(group.places) for group, _ in self.tasks)
 
     @property
+    def blocks(self) -> int:
+        """How many it measures."""
+        return sum(blocks for _, blocks in self.tasks)
+
+    @property
     def most_s(self) -> float:
         """After which it is ended; machines are slower, and operations longer, than is known."""
         return max(SLOWER_MOST * self.seconds, self.seconds + GRACE_S)
@@ -241,10 +246,12 @@ class Schedule:
             self._round += 1
         return None
 
-    def rest_s(self, state: State) -> float:
-        """About what everything takes that a resume would measure."""
+    def rest_s(self, state: State, sample_s: float = 0.0) -> float:
+        """About what all takes that a resume would measure, with samples of that length or more."""
         self._state = state
-        return sum(self._finish_s(each, self._todo(each)) for each in self._plan.experiments)
+        return sum(
+            self._finish_s(each, self._todo(each), sample_s) for each in self._plan.experiments
+        )
 
     def _rank(self, of: PlannedExperiment) -> tuple[bool, bool, bool]:
         """What an earlier session has begun, then what has no time yet, as they are wanted."""
@@ -374,12 +381,18 @@ class Schedule:
         sampling_s = max(least_s, min(time_s / turns - prepared_s, samples * LONG_S))
         return Step(of, tasks, prepared_s + sampling_s, sampling_s / samples)
 
-    def _finish_s(self, of: PlannedExperiment, todo: Sequence[GroupState]) -> float:
+    def _finish_s(
+        self, of: PlannedExperiment, todo: Sequence[GroupState], sample_s: float = 0.0
+    ) -> float:
         if not of.is_timed or not todo:
             return self._pace.computing_s(of) if todo else 0.0
         arms = sum(len(each.places) for each in todo)
         preparing_s = max(map(self._turns, todo)) * self._pace.preparing_s(of, arms)
-        return preparing_s + sum(each.lacking * self._block_s(of, each) for each in todo)
+        sampling_s = sum(
+            each.lacking * max(self._block_s(of, each), sample_s * (len(each.places) + 1))
+            for each in todo
+        )
+        return preparing_s + sampling_s
 
     def _block_s(self, of: PlannedExperiment, group: GroupState) -> float:
         return self._pace.block_s(of.name, group.group, len(group.places))

@@ -22,9 +22,9 @@ from sealift_lab.measure.watch_processes import FOR_TESTS, Parent
 from sealift_lab.measure.write_folder import FolderError, NotWrittenError
 from sealift_lab.model.run import ENDING, PLAN, Ending, Plan
 from sealift_lab.model.units import format_duration
-from sealift_lab.run.progress import ShowProgress, show_progress
+from sealift_lab.run.progress import Outlook, ShowProgress, show_progress
 from sealift_lab.run.read_folder import EXAMPLE, Run, name_instead
-from sealift_lab.run.schedule import STRIKES, Pace, Schedule, Step, read_state
+from sealift_lab.run.schedule import LONG_S, STRIKES, Pace, Schedule, Step, read_state
 
 AfterTask = Callable[[Path], None]
 """Shows what a folder holds up to now: at most every ten seconds while a run goes on, and at its
@@ -246,9 +246,12 @@ class _Session:
 
     def _next(self) -> Step | None:
         left_s = self._end_s - self._closing_s - time.monotonic()
-        rest_s = min(left_s, self._schedule.rest_s(self._state))
-        self._progress.plan(self._state, rest_s + self._closing_s)
+        self._progress.plan(self._state, self._rest_s(left_s) + self._closing_s)
         return self._schedule.next(self._state, self._narrow, left_s)
+
+    def _rest_s(self, left_s: float) -> float:
+        """About what a run takes that has so much time: samples are as long as that allows."""
+        return min(left_s, self._schedule.rest_s(self._state, LONG_S))
 
     def _take(self, step: Step) -> None:
         planned, now_s, latest_s = step.experiment, time.monotonic(), math.inf
@@ -261,7 +264,10 @@ class _Session:
             for each, blocks in step.tasks
         ]
         self._pace.begin(step)
-        self._progress.begin(planned.name)
+        left_s = self._end_s - now_s
+        later_s = max(0.0, self._rest_s(left_s - self._closing_s) - step.seconds) + self._closing_s
+        outlook = Outlook(step.blocks, until_s - now_s, later_s, left_s)
+        self._progress.begin(planned.name, outlook)
         self._progress.show()
         found = self._parent.events(planned, process, groups, until_s=until_s, latest_s=latest_s)
         with closing(found) as events:

@@ -6,7 +6,7 @@ import sys
 import pytest
 from tests.lab.run import made_up as made
 
-from sealift_lab.run.progress import Progress, show_progress
+from sealift_lab.run.progress import Outlook, Progress, show_progress
 from sealift_lab.run.schedule import GroupState, State
 
 
@@ -46,6 +46,31 @@ def test_a_line_says_what_is_fastest_where_and_how_long_it_still_takes(
         "by-size: 83 %, library at size_bytes=128: 400 ns/operation, no result for 50 s, "
         "about 30 s left",
     ]
+
+
+def test_what_is_left_follows_the_blocks_of_a_machine_that_became_slow() -> None:
+    clock = Clock()
+    progress = Progress(made.plan(), clock_s=clock)
+    begin(progress)
+    progress.begin("by-size", Outlook(blocks=10, seconds=20.0, later_s=5.0, most_s=60.0))
+
+    def left_s(*blocks_s: float) -> float | None:
+        """What is left after blocks that took so long."""
+        for block_s in blocks_s:
+            clock.now_s += block_s
+            progress.block(0, {0: 20.0, 1: 10.0})
+        assert progress.standing
+        return progress.standing.left_s
+
+    assert left_s() == 25, "as planned"
+    # The first block has the preparations in it.
+    assert left_s(10.0) == 15
+    assert left_s(1.0) == 8 * 1.0 + 5
+    assert left_s(5.0) == 7 * 3.0 + 5
+    assert left_s(24.0) == 60 - 40, "its time is up then"
+    progress.begin("by-size")
+    clock.now_s += 1
+    assert left_s(100.0) == -81, "nothing was said of this process"
 
 
 def test_a_run_goes_on_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
