@@ -23,7 +23,7 @@ def process(
         [sys.executable, "-m", "sealift", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         cwd=cwd,
         env=os.environ | variables,

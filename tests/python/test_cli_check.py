@@ -8,6 +8,9 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from select import select
+from time import perf_counter
+from typing import Any
 
 import pytest
 
@@ -99,7 +102,17 @@ def test_devices_that_crash_hang_or_do_not_open_keep_no_other_from_its_check(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(lab, "extension", lambda: import_module("broken_devices"))
-    monkeypatch.setattr(check, "PATIENCE_S", 6.0)
+    flown_s = list[float]()
+
+    def look(*of: Any) -> Any:
+        """Once one hangs and all that it said was read, time flies."""
+        found = select(*of)
+        if not any(found) and not flown_s and (tmp_path / "hangs").exists():
+            flown_s.append(700.0)
+        return found
+
+    monkeypatch.setattr(check, "select", look)
+    monkeypatch.setattr(check, "perf_counter", lambda: perf_counter() + sum(flown_s))
     ran = invoke("check", *(f"cpu:workers={each}" for each in range(1, 6)), "--json")
     assert ran.exit_code == ExitCode.WRONG_RESULT, ran.output
     found = json.loads(ran.stdout)
@@ -107,7 +120,7 @@ def test_devices_that_crash_hang_or_do_not_open_keep_no_other_from_its_check(
     texts = [(each["is_right"], each["checks"][1]["text"]) for each in found["devices"]]
     assert texts == [
         (False, "its process was ended by signal 9 (Killed)"),
-        (False, "it did not answer within 0.1 minutes"),
+        (False, "it did not answer within 10 minutes"),
         (False, "its process ended with code 0"),
         (True, "done"),
     ]
@@ -124,7 +137,7 @@ def test_ctrl_c_ends_the_check_of_a_device_that_hangs() -> None:
         assert "fault:hang=1(cpu): checked for" in ran.stderr.readline()
         ran.send_signal(signal.SIGINT)
         # The process that hangs has standard error, too: it is read to its end.
-        _, told = ran.communicate(timeout=60)
+        _, told = ran.communicate(timeout=600)
     assert told.endswith("sealift: interrupted\n")
     assert ran.returncode == ExitCode.INTERRUPTED
 
@@ -152,6 +165,7 @@ def test_opencl_on_this_processor_passes() -> None:
 
 BROKEN_DEVICES = """
 import os, time
+from pathlib import Path
 from types import SimpleNamespace
 from sealift import DeviceError, Engine, drivers
 
@@ -171,7 +185,7 @@ class DeviceCheck:
 
 HOW = {
     "cpu:workers=2": lambda: os.kill(os.getpid(), 9),
-    "cpu:workers=3": lambda: time.sleep(1000),
+    "cpu:workers=3": lambda: (Path(__file__).with_name("hangs").touch(), time.sleep(1000)),
     "cpu:workers=4": lambda: os._exit(0),
 }
 """

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import os
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -87,10 +88,12 @@ def test_what_was_done_is_counted_and_recorded() -> None:
 
 
 def test_a_result_says_who_worked_it_and_how_long(engine: Engine) -> None:
-    table = np.zeros((10, 12), np.uint8)
-    result = engine.seal_batch(engine.session(KEY), table, table, device="library")
+    table, session = np.zeros((10, 12), np.uint8), engine.session(KEY)
+    begin_s = time.monotonic()
+    result = engine.seal_batch(session, table, table, device="library")
+    end_s = time.monotonic()
     assert (result.device, len(result)) == ("library", 10)
-    assert 0 < result.seconds < 10
+    assert 0 < result.seconds <= end_s - begin_s
     assert "10 messages, 0 failed" in repr(result)
 
 

@@ -3,8 +3,7 @@
 import os
 import signal
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,21 +12,30 @@ import pytest
 from sealift import Engine
 
 # Long associated data make a batch long that takes little memory.
-ROWS, WIDTH, AAD = 40_000, 16, bytes(128 << 10)
+ROWS, WIDTH, AAD = 40_000, 16, bytes(1 << 20)
 UNTOUCHED = 0xEE
+WAIT_S = 60.0
 
 
 @contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Ctrl-C so many seconds from now."""
+def interrupted_once(is_so: Callable[[], object]) -> Iterator[None]:
+    """Ctrl-C as soon as something is so."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.001):
+            if is_so():
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
-        timer.join()
+        over.set()
+        watcher.join()
         signal.signal(signal.SIGINT, before)
 
 
@@ -41,11 +49,11 @@ def test_a_batch_ends_soon_and_says_how_far_it_came(threads: int) -> None:
     nonces = np.zeros((ROWS, 12), np.uint8)
     nonces[:, :8] = np.arange(ROWS, dtype=np.uint64).view(np.uint8).reshape(ROWS, 8)
 
-    def seal() -> None:
+    with (
+        interrupted_once(lambda: (out != UNTOUCHED).any()),
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
         engine.seal_batch(session, nonces, texts, AAD, out=out, tags=tags)
-
-    with interrupted_after(0.01), pytest.raises(KeyboardInterrupt) as caught:
-        seal()
     done = np.frombuffer(caught.value.status, np.uint8) == 0  # type: ignore[attr-defined]
     assert 0 < done.sum() < ROWS
     assert f"{done.sum()} of {ROWS} messages" in "".join(caught.value.__notes__)
@@ -59,7 +67,7 @@ def test_a_batch_ends_soon_and_says_how_far_it_came(threads: int) -> None:
 def test_what_was_sealed_in_place_opens_with_the_nonces_of_the_exception() -> None:
     engine = Engine(["library"], threads=1)
     session, texts = engine.session(bytes(16)), np.zeros((ROWS, WIDTH), np.uint8)
-    with interrupted_after(0.01), pytest.raises(KeyboardInterrupt) as caught:
+    with interrupted_once(texts.any), pytest.raises(KeyboardInterrupt) as caught:
         engine.seal_batch(session, None, texts, AAD, out=texts)
     some = np.flatnonzero(np.frombuffer(caught.value.status, np.uint8) == 0)[::100]  # type: ignore[attr-defined]
     nonces, tags = (np.asarray(getattr(caught.value, name))[some] for name in ("nonces", "tags"))
@@ -70,14 +78,18 @@ def test_what_was_sealed_in_place_opens_with_the_nonces_of_the_exception() -> No
 def test_another_thread_is_not_interrupted() -> None:
     engine = Engine(["library"], threads=1)
     texts, lengths = np.zeros((ROWS, WIDTH), np.uint8), list[int]()
-    session = engine.session(bytes(16))
+    out, session = np.zeros_like(texts), engine.session(bytes(16))
 
     def work() -> None:
-        lengths.append(len(engine.seal_batch(session, None, texts, AAD)))
+        lengths.append(len(engine.seal_batch(session, None, texts, AAD[: 128 << 10], out=out)))
 
     worker = threading.Thread(target=work)
-    worker.start()
-    with interrupted_after(0.02), pytest.raises(KeyboardInterrupt):
-        time.sleep(30)
+    with interrupted_once(out.any), pytest.raises(KeyboardInterrupt):
+        _start_and_wait(worker)
     worker.join()
     assert lengths == [ROWS]
+
+
+def _start_and_wait(thread: threading.Thread) -> None:
+    thread.start()
+    threading.Event().wait(WAIT_S)

@@ -4,7 +4,10 @@ import json
 import os
 import re
 import signal
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from sealift.exit_code import ExitCode
 from sealift_lab.measure import __main__ as program
 from sealift_lab.measure import watch_processes
 from sealift_lab.measure.__main__ import main
+from sealift_lab.measure.watch_processes import Child
 from sealift_lab.measure.write_folder import create
 from sealift_lab.model.run import NOTES, SENSORS, Surroundings
 from sealift_lab.run.read_folder import Run
@@ -166,13 +170,24 @@ def test_what_an_experiment_prints_goes_to_standard_error(tmp_path: Path) -> Non
 def test_a_process_that_hangs_is_stopped_and_other_experiments_go_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch_processes, "ENDLESS_HANG_S", 3.0)
     hangs = experiment_file(tmp_path, "first", "slow to prepare", name="hangs")
     file, run = experiment_file(tmp_path, "first", "second"), tmp_path / "run"
+    flown_s, listen = list[float](), Child.events
+
+    def events(child: Child) -> Iterator[dict[str, Any] | None]:
+        """Once one hangs and all that it said was heard, time flies."""
+        for event in listen(child):
+            if event is None and not flown_s and (run / "slow-to-prepare-once").exists():
+                flown_s.append(700.0)
+            yield event
+
+    monkeypatch.setattr(Child, "events", events)
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + sum(flown_s))
+    monkeypatch.setattr(watch_processes, "time", clock)
     words = [str(hangs), str(file), "--processes", "2", "--blocks", "2", "--out", str(run)]
     assert main(words) == ExitCode.PART_FAILED
     said = capsys.readouterr().err
-    assert re.search(r"hangs: process 0 gave no sign for \d s and was stopped; it is not st", said)
+    assert re.search(r"hangs: process 0 gave no sign for \d+ s and was stopped; it is not", said)
     assert "hangs, process 2 of 2" not in said
     assert "waiting, process 2 of 2; experiment 2 of 2" in said
     assert {line["experiment"] for line in lines(run, "samples.jsonl")} == {"waiting"}

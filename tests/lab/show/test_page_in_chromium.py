@@ -65,7 +65,7 @@ def look(folder: Path, width: int, *switches: str) -> dict[str, object]:
         "--virtual-time-budget=5000", "--window-size=1400,1000", *switches, "--dump-dom",
         reader.as_uri(),
     ]  # fmt: skip
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     seen = re.search(r'<pre id="seen">(\{.*?\})</pre>', shown.stdout)
     assert seen, shown.stdout[-2_000:]
     found: dict[str, object] = json.loads(seen[1])

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.lab.measure.running import wait_until
 
 from sealift_lab.experiments.document_001 import processes
 from sealift_lab.experiments.document_001.processes import FREED, LOADED, NONE, RANK, FileArm
@@ -85,9 +86,9 @@ def test_only_a_process_that_holds_no_thread_has_none(context: Context) -> None:
 def test_another_process_holds_one_condition_at_a_time_and_the_reader_none(
     context: Context,
 ) -> None:
-    def threads() -> int:
-        ((_, holder),) = processes.background.items()
-        return len(list(Path(f"/proc/{holder.child.pid}/task").iterdir()))
+    def wait_for_threads(pid: int | None, count: int) -> None:
+        """The system lists a thread a moment longer than who joins it waits."""
+        wait_until(lambda: len(list(Path(f"/proc/{pid}/task").iterdir())) == count)
 
     held = (NONE, "eight idle threads", RANK, FREED, LOADED, "touched memory")
     arms = {
@@ -97,11 +98,12 @@ def test_another_process_holds_one_condition_at_a_time_and_the_reader_none(
     for condition, others in zip(held, (0, 8, 8, 0, 8, 0), strict=True):
         assert arms[condition].sample(0.0).operations
         assert [*processes.background] == [condition]
-        assert threads() == 1 + others, condition
+        ((_, holder),) = processes.background.items()
+        wait_for_threads(holder.child.pid, 1 + others)
         assert arms[condition].report()["c_library_takes_it_for"] != "multi-threaded"
     assert len({arm.process.child.pid for arm in arms.values()}) == 1
     first = processes.processes["eight idle threads", "in the background"]
-    assert len(list(Path(f"/proc/{first.child.pid}/task").iterdir())) == 1, "it was let go of"
+    wait_for_threads(first.child.pid, 1)
     lines = evidence(context, "001-F2-background")
     assert {line["threads_alive"] for line in lines} == {"1"}
     tables = {line["condition"]: int(line["holders_page_tables_kb"]) for line in lines}

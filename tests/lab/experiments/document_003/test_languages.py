@@ -4,6 +4,7 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from sealift_lab.experiments.document_003.languages import (
     STEADY_STATE,
     csharp,
 )
-from sealift_lab.model.arm import Cell, Context, Skip, WrongResultError
+from sealift_lab.model.arm import Cell, Context, Sample, Skip, WrongResultError
 from sealift_lab.model.results import Relation
 
 COUNT = 1 << 14
@@ -116,7 +117,22 @@ def test_a_sample_of_a_warm_and_of_a_fresh_process_counts_interpolations_and_liv
     assert {"start_ms", "first_request_ns", "pipe_us", "detail"} <= facts.keys()
     first, life = (Fresh("Python", language, count) for count in (COUNT, 0))
     assert (first.sample(0.0).operations, life.sample(0.0).operations) == (COUNT, 1)
-    assert life.sample(0.1).operations > 1
+
+
+def test_a_sample_has_as_many_lives_as_fit_into_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    life, now_s = Fresh("Python", LANGUAGES["Python"], 0), 0.0
+
+    def one(_: Fresh) -> Sample:
+        nonlocal now_s
+        now_s += 0.04
+        return Sample(40_000_000, 1, 0, 0, 1.0, 0)
+
+    monkeypatch.setattr(Fresh, "_one", one)
+    clock = SimpleNamespace(monotonic=lambda: now_s)
+    monkeypatch.setattr(language_processes, "time", clock)
+    for seconds, lives in ((0.0, 1), (0.1, 3), (0.5, 13)):
+        sample = life.sample(seconds)
+        assert (sample.operations, sample.ns) == (lives, lives * 40_000_000)
 
 
 def test_the_documents_own_times_reproduce_its_table() -> None:
