@@ -76,12 +76,19 @@ fn a_batch_whose_device_takes_no_program_finishes_elsewhere_and_programs_are_bui
 }
 
 #[test]
-fn a_late_device_is_waited_for_and_one_that_is_too_late_gives_a_result_that_nobody_gets() {
-    let (fake, engine) = engine(Duration::from_secs(2));
+fn a_late_device_is_waited_for() {
+    let (fake, engine) = engine(MINUTE);
     let session = session(&engine);
     fake.plan("late=3");
     let late = submit(&engine, &session, 0);
     assert_eq!(take(&engine, &session, late), (GPU, 0));
+    assert_nothing_comes_twice(&engine);
+}
+
+#[test]
+fn a_device_that_is_too_late_gives_a_result_that_nobody_gets() {
+    let (fake, engine) = engine(Duration::from_secs(2));
+    let session = session(&engine);
     fake.plan("never");
     let too_late = submit(&engine, &session, 1);
     assert_eq!(take(&engine, &session, too_late), (OTHER, 1));
