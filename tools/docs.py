@@ -193,10 +193,10 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         ),
     },
     "docs/document-001.md": {
-        "reading": _rows("lab-001", READ, "condition", READ_BY, **WARM),
+        "reading": _rows("lab-001", READ, "condition", READ_BY, "", **WARM),
         "recommendation": run_block("lab-001", runs.published_figures("recommendation")),
         "readers": _rows("lab-001", READ, "reader", READERS, cache="warm", threads=1),
-        "beside": _rows("lab-001-beside", BESIDE, "condition", READ_BY, **WARM),
+        "beside": _rows("lab-001-beside", BESIDE, "condition", READ_BY, "", **WARM),
         "writing": _rows("lab-001", WRITE, "condition", WRITTEN_BY, fsync="no", condition=HELD),
     },
     "docs/document-002.md": {
