@@ -24,7 +24,7 @@ SEALED = AESGCM(KEY).encrypt(NONCE, b"text", b"aad")
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 
-def in_child(work: Callable[[], object], seconds: float = 100.0) -> None:
+def in_child(work: Callable[[], object], seconds: float = 600.0) -> None:
     """Runs `work` in a forked child and fails when it raises or takes too long."""
     child = os.fork()
     if child == 0:
@@ -136,7 +136,7 @@ def test_a_fork_while_another_thread_is_inside_a_batch(engine: Engine) -> None:
     for thread in threads:
         thread.start()
     try:
-        assert running.wait(100)
+        assert running.wait(600)
         for _ in range(10):
             in_child(child)
     finally:
@@ -150,7 +150,7 @@ def test_a_fork_while_other_threads_count_their_batches(engine: Engine) -> None:
     session, working = engine.session(KEY), threading.Barrier(3)
 
     def work() -> None:
-        working.wait(100)
+        working.wait(600)
         while not stop.is_set():
             engine.seal_batch(session, [NONCE], [b"text"])
 
@@ -169,7 +169,7 @@ def test_a_fork_while_other_threads_count_their_batches(engine: Engine) -> None:
     for thread in threads:
         thread.start()
     try:
-        working.wait(100)
+        working.wait(600)
         for _ in range(60):
             in_child(child)
     finally:
@@ -194,7 +194,7 @@ del session, engine
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(sealift.__file__).parents[1])}
     command = [sys.executable, "-W", "ignore", "-c", program]
-    assert subprocess.run(command, env=environment, timeout=100, check=False).returncode == 0
+    assert subprocess.run(command, env=environment, timeout=600, check=False).returncode == 0
 
 
 def seal_in_pool(message: int) -> bytes:
@@ -211,7 +211,7 @@ def fail_in_pool(sealed: bytes) -> bytes:
 def test_pools_of_processes_work_however_they_start(method: str) -> None:
     expected = [seal_in_pool(message) for message in range(8)]
     with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
-        assert list(pool.map(seal_in_pool, range(8), timeout=100)) == expected
+        assert list(pool.map(seal_in_pool, range(8), timeout=600)) == expected
         with pytest.raises(sealift.InvalidTag) as raised:
-            pool.submit(fail_in_pool, SEALED).result(100)
+            pool.submit(fail_in_pool, SEALED).result(600)
     assert raised.value.indices == (0,)

@@ -71,7 +71,7 @@ def test_a_command_runs(command: str, tmp_path: Path) -> None:
         env=os.environ | {"PATH": path},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=3_600,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -59,7 +61,18 @@ def test_a_machine_is_certified_where_slower_code_is_as_slow_as_planted(
     assert done[-1] == 2 * comparisons
 
 
-def test_commands_are_judged_here_by_a_margin_and_there_by_what_is_printed() -> None:
+def test_commands_are_judged_here_by_a_margin_and_there_by_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s, rng = 0.0, np.random.default_rng(1)
+
+    def run(command: Sequence[str], **_: object) -> None:
+        nonlocal now_s
+        now_s += float(command[1]) * np.exp(rng.normal(0, 0.01))
+
+    monkeypatch.setattr("sealift_lab.judge.certify.subprocess", SimpleNamespace(run=run, DEVNULL=0))
+    clock = SimpleNamespace(perf_counter=lambda: now_s)
+    monkeypatch.setattr("sealift_lab.judge.certify.time", clock)
     rates = certify_commands(["sleep", "0.1"], ["sleep", "0.01"], comparisons=1, runs=8)
     assert [*rates["found"]] == [1, 1]
     assert [*rates["comparisons"]] == [1, 1]
