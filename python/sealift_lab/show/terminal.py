@@ -75,9 +75,16 @@ class TableText:
         return text
 
     def _widths(self, kept: Sequence[int], width: int) -> Sequence[int]:
-        """As wide as each column's texts, or less of those that have most: to a word, then to 1."""
+        """As wide as each column's texts, or less of those that have most: to a word, then to 1.
+
+        Numbers are never broken, for a part of one reads as another.
+        """
         widths = [self._most(at, _longest_line) for at in kept]
-        for least in ([self._most(at, _longest_word) for at in kept], [1] * len(kept)):
+        words = [self._most(at, _longest_word) for at in kept]
+        letters = [
+            word if at in self.table.numbers else 1 for at, word in zip(kept, words, strict=True)
+        ]
+        for least in (words, letters):
             while sum(widths) + GAP * (len(kept) - 1) > width:
                 wider = [at for at in range(len(kept)) if widths[at] > least[at]]
                 if not wider:

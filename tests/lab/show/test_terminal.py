@@ -94,6 +94,13 @@ def test_in_a_terminal_that_has_room_for_no_word_words_are_broken() -> None:
     assert max(map(len, text.splitlines())) <= 12
 
 
+def test_a_number_is_not_broken_where_other_words_are() -> None:
+    row = ("quad-hifn-7751", "2,800,000,000", "[0.691–0.799]")
+    text = text_of(TableText(Table(("device", "a second", "times"), [row], numbers=(1, 2))), 36)
+    assert all(number in text for number in row[1:])
+    assert max(map(len, text.splitlines())) <= 36
+
+
 def test_names_of_bars_are_never_cut(a_run: Make) -> None:
     run = a_run({1024: (100.0, 50.0)})
     first = answer(run, results(run))
