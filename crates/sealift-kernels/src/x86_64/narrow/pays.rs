@@ -6,7 +6,7 @@ use sealift_core::{Op, Spans, Work};
 
 use crate::{
     Schedules,
-    x86_64::window::item::{LONG_TEXT, MEDIUM_AAD},
+    x86_64::window::item::{MEDIUM_AAD, SHORT_TEXT},
 };
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
@@ -55,7 +55,7 @@ fn look_alike(spans: &mut Spans<'_, '_>, range: Range<usize>, schedules: Schedul
 fn kind(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
     let span = spans.get(message)?;
     let blocks = (span.text_bytes.div_ceil(16), span.aad_bytes.div_ceil(16));
-    let takes = span.nonce_bytes == 12 && blocks.0 < LONG_TEXT && blocks.1 < MEDIUM_AAD;
+    let takes = span.nonce_bytes == 12 && blocks.0 <= SHORT_TEXT && blocks.1 < MEDIUM_AAD;
     takes.then_some((span.op, blocks, rounds))
 }
 

@@ -19,7 +19,7 @@ pub(super) mod zmm;
 
 use core::ops::Range;
 
-use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
+use item::{Ahead, Class, Item, LONG_AAD, SHORT_TEXT};
 use sealift_core::Work;
 
 use super::{
@@ -58,14 +58,14 @@ pub(crate) fn run(
 
 /// How so many messages of a class are worked.
 fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
-    let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
-    let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
-    let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
-    match (has_kernel && has_plain_nonce, is_short) {
-        (true, true) if messages < least => How::Mixed,
+    let is_short = class.text_blocks <= SHORT_TEXT;
+    let is_alike = if lane::takes(class) { messages >= LANES_MIN } else { messages >= ALIKE_MIN };
+    let has_kernel = (row::takes(class) || lane::takes(class)) && has_plain_nonce;
+    match (has_kernel && is_alike, is_short) {
         (true, _) => How::Alike,
-        (false, true) => How::Mixed,
-        (false, false) => How::Alone,
+        (false, true) if class.aad_blocks < LONG_AAD => How::Mixed,
+        (false, false) if has_plain_nonce => How::Stream,
+        (false, _) => How::Alone,
     }
 }
 
@@ -87,8 +87,10 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
         Together::Alike(class) if lane::takes(class) => unsafe {
             lane::run(token, class, items, ahead)
         },
-        // SAFETY: as above; what is alike is taken by one of the three.
-        Together::Alike(class) => unsafe { stream::run(token, class, items, ahead) },
+        // SAFETY: as above; texts are longer than what the others take.
+        Together::Stream(class) | Together::Alike(class) => unsafe {
+            stream::run(token, class, items, ahead)
+        },
     }
 }
 

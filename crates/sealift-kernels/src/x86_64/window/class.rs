@@ -129,7 +129,8 @@ mod tests {
         let blocks = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
         assert_eq!(blocks(0, 0), (0, 0));
         assert_eq!(blocks(113, 33), (8, 3));
-        assert_eq!(blocks(129, 49), (LONG_TEXT, MEDIUM_AAD));
+        assert_eq!(blocks(129, 49), (9, MEDIUM_AAD));
+        assert_eq!(blocks(257, 49), (LONG_TEXT, MEDIUM_AAD));
         assert_eq!(blocks(1 << 20, 5_000), (LONG_TEXT, LONG_AAD));
     }
 }

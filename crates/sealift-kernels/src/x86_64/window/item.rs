@@ -120,15 +120,17 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Whether texts and aads have so few blocks that how many is known.
+    /// Whether a text has at most [`SHORT_TEXT`] blocks, and the number of blocks of aad is known.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        self.text_blocks < LONG_TEXT && self.aad_blocks < MEDIUM_AAD
+        self.text_blocks <= SHORT_TEXT && self.aad_blocks < MEDIUM_AAD
     }
 }
 
+/// Blocks of the longest short text.
+pub(crate) const SHORT_TEXT: usize = 8;
 /// Texts of this many blocks and of more are in one class.
-pub(crate) const LONG_TEXT: usize = 9;
+pub(crate) const LONG_TEXT: usize = 17;
 /// Stands for aads of 4 to [`MEDIUM_AAD_BLOCKS`] blocks.
 pub(crate) const MEDIUM_AAD: usize = 4;
 /// Blocks of the longest medium aad.
