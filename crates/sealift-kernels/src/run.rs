@@ -62,12 +62,8 @@ fn together(
         Path::Vaes512(token) if wide::pays(range.len(), schedules) => {
             Some(wide::run(token, work, range, schedules))
         }
-        Path::Vaes256(token) if narrow::pays(work, range.clone(), schedules) => {
-            Some(narrow::run_256(token, work, range, schedules))
-        }
-        Path::AesNi(token) if narrow::pays(work, range.clone(), schedules) => {
-            Some(narrow::run_128(token, work, range, schedules))
-        }
+        Path::Vaes256(token) => narrow::run_256(token, work, range, schedules),
+        Path::AesNi(token) => narrow::run_128(token, work, range, schedules),
         _ => None,
     }
 }

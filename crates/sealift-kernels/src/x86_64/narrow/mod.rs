@@ -20,24 +20,23 @@ use core::ops::Range;
 
 use sealift_core::Work;
 
-use self::{group::Call, width::Width};
+use self::{group::Call, pays::pays, width::Width};
 use super::cpu::{HaveAesNi, HaveVaes256};
 use super::window::{
     desk::{How, Together},
-    item::{Class, KeyForm},
+    item::{Class, KeyForm, MEDIUM_AAD},
     windows,
 };
-use crate::Schedules;
+use crate::{Schedules, schedule::POWERS};
 
-pub(crate) use self::pays::pays;
-
-/// Works on the messages of a range that the kernel takes; the others are given back, untouched.
+/// Works on the messages of a range that the kernel takes, and gives back the others, untouched; none if messages are
+/// worked sooner one by one.
 pub(crate) fn run_128(
     token: HaveAesNi,
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
-) -> Vec<usize> {
+) -> Option<Vec<usize>> {
     run(token, work, range, schedules)
 }
 
@@ -47,7 +46,7 @@ pub(crate) fn run_256(
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
-) -> Vec<usize> {
+) -> Option<Vec<usize>> {
     run(token, work, range, schedules)
 }
 
@@ -56,20 +55,28 @@ fn run<W: Width>(
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
-) -> Vec<usize> {
-    windows(work, range, schedules, None, how, |together, items, ahead| {
-        if let Together::Alike(class) = together {
-            // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
-            unsafe { w.run(&Call::of(class), items, ahead) };
-        }
+) -> Option<Vec<usize>> {
+    pays::<W>(work, range.clone(), schedules).then(|| {
+        windows(work, range, schedules, None, how::<W>, |together, items, ahead| {
+            if let Together::Alike(class) = together {
+                // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
+                unsafe { w.run(&Call::of(class), items, ahead) };
+            }
+        })
     })
 }
 
 /// How so many messages of a class are worked.
-fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
+fn how<W: Width>(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
     let least = if class.keys == KeyForm::Raw { 2 } else { ALIKE_MIN };
-    let takes = class.is_short() && has_plain_nonce;
+    let takes = takes::<W>(class.text_blocks, class.aad_blocks) && has_plain_nonce;
     if takes && messages >= least { How::Alike } else { How::Alone }
+}
+
+/// Whether the kernel takes messages of so many blocks: it has a power of the hash key for each block hashed.
+fn takes<W: Width>(text_blocks: usize, aad_blocks: usize) -> bool {
+    let hashed = text_blocks.max(1) + aad_blocks + 1;
+    text_blocks <= W::TEXT_BLOCKS && aad_blocks < MEDIUM_AAD && hashed <= POWERS
 }
 
 /// Fewer messages of a class are worked one by one.

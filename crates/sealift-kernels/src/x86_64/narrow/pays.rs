@@ -4,14 +4,16 @@ use core::ops::Range;
 
 use sealift_core::{Op, Spans, Work};
 
-use crate::{
-    Schedules,
-    x86_64::window::item::{MEDIUM_AAD, SHORT_TEXT},
-};
+use super::{takes, width::Width};
+use crate::Schedules;
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
 /// alike, because the kernel takes messages of one kind at a time.
-pub(crate) fn pays(work: &mut Work<'_>, range: Range<usize>, schedules: Schedules<'_>) -> bool {
+pub(super) fn pays<W: Width>(
+    work: &mut Work<'_>,
+    range: Range<usize>,
+    schedules: Schedules<'_>,
+) -> bool {
     let shape = work.shape();
     let are_short = shape.text_bytes <= MEAN_TEXT_MAX * shape.messages as u64;
     if let Schedules::Raw = schedules {
@@ -23,14 +25,18 @@ pub(crate) fn pays(work: &mut Work<'_>, range: Range<usize>, schedules: Schedule
     }
     let mut spans = work.spans();
     if !spans.is_regular() {
-        return look_alike(&mut spans, range, schedules);
+        return look_alike::<W>(&mut spans, range, schedules);
     }
     spans.common_op().is_some() || range.len() >= OPS * KIND_MIN
 }
 
 /// Whether most of the messages that are looked at are such as the kernel takes, and of so few kinds that
 /// there are many of each: that every second one is of a kind that was seen before.
-fn look_alike(spans: &mut Spans<'_, '_>, range: Range<usize>, schedules: Schedules<'_>) -> bool {
+fn look_alike<W: Width>(
+    spans: &mut Spans<'_, '_>,
+    range: Range<usize>,
+    schedules: Schedules<'_>,
+) -> bool {
     let looks = (range.len() / 4).clamp(1, LOOKS);
     let mut kinds = [None; LOOKS];
     let (mut taken, mut different) = (0, 0);
@@ -40,7 +46,7 @@ fn look_alike(spans: &mut Spans<'_, '_>, range: Range<usize>, schedules: Schedul
             Schedules::Each(each) => each[offset].fast_rounds(),
             Schedules::One(_) | Schedules::Raw => 0,
         };
-        let kind = kind(spans, range.start + offset, rounds);
+        let kind = kind::<W>(spans, range.start + offset, rounds);
         taken += usize::from(kind.is_some());
         if kind.is_some() && !kinds[..different].contains(&kind) {
             kinds[different] = kind;
@@ -52,10 +58,10 @@ fn look_alike(spans: &mut Spans<'_, '_>, range: Range<usize>, schedules: Schedul
 }
 
 /// What messages that are worked together have in common; none if the kernel doesn't take it.
-fn kind(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
+fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
     let span = spans.get(message)?;
     let blocks = (span.text_bytes.div_ceil(16), span.aad_bytes.div_ceil(16));
-    let takes = span.nonce_bytes == 12 && blocks.0 <= SHORT_TEXT && blocks.1 < MEDIUM_AAD;
+    let takes = span.nonce_bytes == 12 && takes::<W>(blocks.0, blocks.1);
     takes.then_some((span.op, blocks, rounds))
 }
 

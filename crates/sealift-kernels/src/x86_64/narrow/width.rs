@@ -7,14 +7,20 @@ use core::{
 };
 
 use super::{group::Call, hash::Sums, kernel};
-use crate::x86_64::{
-    cpu::{HaveAesNi, HaveVaes256},
-    isa::{Isa, proven},
-    window::item::{Ahead, Item},
+use crate::{
+    schedule::POWERS,
+    x86_64::{
+        cpu::{HaveAesNi, HaveVaes256},
+        isa::{Isa, proven},
+        window::item::{Ahead, Item},
+    },
 };
 
 /// A width of registers: one block, or two.
 pub(in crate::x86_64) trait Width: Isa {
+    /// Blocks of the longest text that the kernel takes.
+    const TEXT_BLOCKS: usize;
+
     /// The same block in every lane.
     fn spread(self, block: __m128i) -> Self::Register;
     /// The block in the first lane.
@@ -63,6 +69,8 @@ pub(in crate::x86_64) trait Width: Isa {
 }
 
 impl Width for HaveAesNi {
+    const TEXT_BLOCKS: usize = 8;
+
     proven! {
         fn swap(register: __m128i) -> __m128i => _mm_shuffle_epi32::<0x4e>(register);
         fn multiply_low(a: __m128i, b: __m128i) -> __m128i => _mm_clmulepi64_si128::<0x00>(a, b);
@@ -114,6 +122,9 @@ impl Width for HaveAesNi {
 }
 
 impl Width for HaveVaes256 {
+    // With the block of lengths, a key has powers for no more.
+    const TEXT_BLOCKS: usize = POWERS - 1;
+
     proven! {
         fn spread(block: __m128i) -> __m256i => _mm256_broadcastsi128_si256(block);
         fn first(register: __m256i) -> __m128i => _mm256_castsi256_si128(register);

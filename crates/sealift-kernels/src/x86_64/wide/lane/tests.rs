@@ -249,8 +249,9 @@ fn a_message_with_a_flipped_bit_fails_alone_and_leaves_zeros() {
 fn whichever_messages_of_a_group_fail_the_others_open() {
     let mut random = Random(54);
     for (choice, keys) in (0..16).flat_map(|choice| FORMS.map(|keys| (choice, keys))) {
-        for (text_blocks, op) in
-            [0, 1, 2, 4, 5, 8, 9, 12, 16].into_iter().flat_map(|t| [Op::Open, Op::Verify].map(|op| (t, op)))
+        for (text_blocks, op) in [0, 1, 2, 4, 5, 8, 9, 12, 16]
+            .into_iter()
+            .flat_map(|t| [Op::Open, Op::Verify].map(|op| (t, op)))
         {
             let tag_bytes = TAG_BYTES[random.below(TAG_BYTES.len())];
             let class = Class { op, keys, rounds: 10, tag_bytes, text_blocks, aad_blocks: 0 };
