@@ -28,8 +28,8 @@ def run_fleet(
         raise ValueError(f"--fleet: {own[0]} is not on the nodes; name experiments of the lab")
     path = out or default_path(datetime.now(UTC))
     with hold_new(path):
-        cluster = fleet.RayCluster(address)
-        found = fleet.measure_nodes(cluster, [*names, *options], path, eprint)
+        with fleet.connect(address) as cluster:
+            found = fleet.measure_nodes(cluster, [*names, *options], path, eprint)
         folders = [each.folder for each in found.values() if each.folder]
         absent = {name: each.reason for name, each in found.items() if not each.folder}
         if folders:
