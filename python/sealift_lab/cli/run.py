@@ -55,7 +55,7 @@ def run(
     seed: Annotated[int, option("run", "--seed", "N", parse.seed)] = 1,
     region: Annotated[parse.Region | None, option("run", "--region", REGION, parse.region)] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
-    fleet: Annotated[str | None, option("run", "--fleet", "ADDRESS")] = None,
+    fleet: Annotated[str | None, option("run", "--fleet", "ADDRESS", parse.address)] = None,
     is_live: Annotated[bool, option("run", "--live")] = False,
     as_json: output.Json = False,
 ) -> None:

@@ -11,6 +11,7 @@ import re
 import runpy
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -125,6 +126,9 @@ def connect(address: str) -> Iterator[RayCluster]:
 
     with redirect_stdout(io.StringIO()):
         try:
+            host, _, port = address.rpartition(":")
+            # Ray would try for minutes.
+            socket.create_connection((host, int(port)), CONNECT_S).close()
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
         except (OSError, RuntimeError, ValueError) as error:
             raise ValueError(f"--fleet: {_why_not_connected(address, error)}") from error
@@ -196,7 +200,7 @@ def _why_not_connected(address: str, error: Exception) -> str:
     if "InvalidAuthToken" in f"{error}{error.__cause__}":
         return f"{address} refuses the token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN to its own"
     first = str(error).partition("\n")[0]
-    return f"{first}; name HOST:PORT of the head of a cluster that this machine is a node of"
+    return f"{address}: {first}; name HOST:PORT of the head of a cluster that this machine is a node of"
 
 
 def _why_failed(error: Exception) -> str:
@@ -265,7 +269,7 @@ def _main() -> None:
 
 
 NICE = "measured at niceness {}, as Ray's workers run; RAY_worker_niceness=0 changes that"
-BOOT_ID_S, GRACE_S, TICK_S = 60.0, 15.0, 0.5
+CONNECT_S, BOOT_ID_S, GRACE_S, TICK_S = 10.0, 60.0, 15.0, 0.5
 
 if __name__ == "__main__":
     _main()

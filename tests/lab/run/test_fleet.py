@@ -104,6 +104,7 @@ def test_what_a_fleet_cant_do_is_refused_before_it_connects(
     own = tmp_path / "mine.py"
     own.write_text((Path(__file__).parents[3] / "benches/python_loop.py").read_text())
     there = ("lab", "run", "--fleet", "10.0.0.1:6379")
+    assert "'10.0.0.1' is no address" in refused("lab", "run", "--fleet", "10.0.0.1")
     assert "leave out --json" in refused(*there, "--json")
     assert "mine.py is not on the nodes" in refused(*there, own)
     assert "no experiment" in refused(*there, "aes-gcm-by-sise")

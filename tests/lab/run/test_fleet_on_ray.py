@@ -61,7 +61,7 @@ def test_each_node_is_measured_and_one_page_has_a_column_for_each(
 def test_a_wrong_token_and_a_dead_address_are_one_sentence(nodes: RayNodes, tmp_path: Path) -> None:
     for address, token, why in (
         (nodes.address, "0" * 64, "refuses the token; set RAY_AUTH_MODE=token"),
-        ("127.0.0.9:1", nodes.token, "127.0.0.9:1; name HOST:PORT of the head"),
+        ("127.0.0.9:1", nodes.token, "refused; name HOST:PORT of the head"),
     ):
         process = start(address, tmp_path / "out", RAY_AUTH_TOKEN=token)
         stdout, stderr = process.communicate()
