@@ -85,10 +85,9 @@ def fleet_bounds(sources: Sequence[Source]) -> str:
         texts = [format_number(figure) for figure in figures]
         rows.append([each["work"], node, *texts[:3], each["bound"], *texts[3:]])
     table = text_table(FLEET_BOUNDS, rows, texts=2)
-    price = f"{plan['price_per_core_hour']:g}"
     return (
-        f"{table}\n\nCost: at {price} a core-hour, a parameter. Rates of one core, and what two gain, "
-        f"are measured, of the newest runs in `{plan['source']}`; all else is projected: "
+        f"{table}\n\nCost: at {plan['price_per_core_hour']:g} a core-hour, a parameter. Rates of one "
+        f"core and the gain of two are measured (`{plan['source']}`), the rest is projected: "
         f"{sources[-1].origin}."
     )
 
@@ -105,8 +104,8 @@ def fleet_runs(sources: Sequence[Source]) -> str:
     return (
         f"{pivot('times as long', cells)}\n\nSimulated, means of {plan['runs']} runs of "
         f"{plan['nodes']:,} nodes with 8 cores and 25 Gbit/s; lognormal tasks with sigma "
-        f"{plan['sigma']:.2f}; an MTBF of {plan['mtbf_hours']:,.0f} hours a node; in the last column "
-        f"up to {lost:.1f} nodes a run are lost, each noticed after {plan['noticed_s']:g} s. "
+        f"{plan['sigma']:.2f}; MTBF of a node {plan['mtbf_hours']:,.0f} h; in the last column up "
+        f"to {lost:.1f} nodes a run are lost, noticed after {plan['noticed_s']:g} s: "
         f"{sources[-1].origin}."
     )
 

@@ -200,7 +200,7 @@ def _why_not_connected(address: str, error: Exception) -> str:
     if "InvalidAuthToken" in f"{error}{error.__cause__}":
         return f"{address} refuses the token; set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN to its own"
     first = str(error).partition("\n")[0]
-    return f"{address}: {first}; name HOST:PORT of the head of a cluster that this machine is a node of"
+    return f"{address}: {first}; name HOST:PORT of the head of a cluster that this node is in"
 
 
 def _why_failed(error: Exception) -> str:
