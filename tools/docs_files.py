@@ -86,8 +86,8 @@ def fleet_bounds(sources: Sequence[Source]) -> str:
         rows.append([each["work"], node, *texts[:3], each["bound"], *texts[3:]])
     table = text_table(FLEET_BOUNDS, rows, texts=2)
     return (
-        f"{table}\n\nCost: at {plan['price_per_core_hour']:g} a core-hour, a parameter. Rates of one "
-        f"core and the gain of two are measured (`{plan['source']}`), the rest is projected: "
+        f"{table}\n\nCost: at {plan['price_per_core_hour']:g} a core-hour, a parameter. Rates of "
+        f"one core and the gain of two are measured (`{plan['source']}`), the rest is projected: "
         f"{sources[-1].origin}."
     )
 

@@ -164,7 +164,8 @@ def measure_nodes(
             # Without an end it would not notice a signal that a thread of Ray got.
             while wait(ends, timeout=TICK_S).not_done:
                 pass
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
+            # Ray makes the second of SIGTERM.
             cluster.cancel()
     for end in ends:
         end.result()
@@ -174,8 +175,12 @@ def measure_nodes(
 def _unpack(archive: Archive, folder: Path) -> NodeResult:
     if not archive.content:
         return NodeResult(archive.code, None, archive.reason)
-    with tarfile.open(fileobj=io.BytesIO(archive.content)) as tar:
-        tar.extractall(folder, filter="data")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive.content)) as tar:
+            tar.extractall(folder, filter="data")
+    except (OSError, tarfile.TarError) as error:
+        reason = f"measured, but {folder} was not written: {error}"
+        return NodeResult(ExitCode.NOT_WRITTEN, None, reason)
     return NodeResult(archive.code, folder)
 
 

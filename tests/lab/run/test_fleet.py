@@ -87,6 +87,19 @@ def test_ctrl_c_cancels_and_what_was_measured_is_kept(
     assert results["b"].reason == "interrupted"
 
 
+def test_an_archive_that_cant_be_written_is_the_reason_of_its_node_alone(tmp_path: Path) -> None:
+    (tmp_path / "b").touch()
+    (tmp_path / "there").mkdir()
+
+    def run(_: Node) -> Iterator[str | Archive]:
+        yield archive_of(tmp_path / "there")
+
+    results = measure_nodes(MadeUpCluster(run, "a", "b"), ["all"], tmp_path, lambda _: None)
+    assert results["a"] == NodeResult(0, tmp_path / "a")
+    assert results["b"].code == ExitCode.NOT_WRITTEN
+    assert f"{tmp_path}/b was not written: " in results["b"].reason
+
+
 def test_the_exit_code_is_that_of_all_nodes_or_the_gravest() -> None:
     for codes, code in (
         ({0}, 0),
