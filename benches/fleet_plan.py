@@ -81,37 +81,38 @@ def main() -> None:
     options = parser.parse_args()
     if not 0 < options.price_per_core_hour < math.inf or not options.out.is_dir():
         parser.error("--price-per-core-hour takes a number above 0, --out a folder that is there")
-    works, folder = measured_works()
+    works, sources = measured_works()
     sigma = straggler_sigma(STRAGGLER_TIMES, NODES)
     plan = {
         "nodes": NODES,
-        "source": folder.relative_to(ROOT).as_posix(),
+        "sources": [each.relative_to(ROOT).as_posix() for each in sources],
         "price_per_core_hour": options.price_per_core_hour,
-        "overhead_bytes": OVERHEAD_BYTES,
         "sigma": sigma,
         "mtbf_hours": MTBF_S / 3_600,
         "noticed_s": NOTICED_S,
         "runs": RUNS,
-        "works": [asdict(work) for work in works],
         "bounds": [bound(work, t, options.price_per_core_hour) for work in works for t in TYPES],
         "simulated": [each for work in works[:2] for each in scenarios(work, sigma)],
     }
     write_json(options.out / "fleet-plan.json", plan)
 
 
-def measured_works() -> tuple[list[Work], Path]:
-    """What is planned, with rates of the newest results of a machine, and their folder."""
-    folder = max(ROOT.glob("results/*/*/peers")).parent
-    rows = _rate(folder / "peers", work=ROWS, implementation="engine")
-    objects = _rate(folder / "peers", work=OBJECTS, implementation="engine")
-    loop = _rate(folder / "python-loop", caller=LOOP)
-    works = [
-        Work("128 B rows", 128, rows, _gain(folder, messages="8192", text_bytes="128")),
-        Work("1 MiB objects", MIB, objects, _gain(folder, messages="1", text_bytes=f"{MIB}")),
-        # Processes share nothing, so that all cores count.
-        Work("128 B rows, loop over pyca", 128, loop, 2.0),
+def measured_works() -> tuple[list[Work], list[Path]]:
+    """What is planned, with rates of the newest results of one machine, and where these are."""
+    machine = max(ROOT.glob("results/*/*/peers")).parent.name
+    sources = [
+        max(ROOT.glob(f"results/*/{machine}/{name}"), default=ROOT / f"results/{machine}/{name}")
+        for name in ("peers", "python-loop", "cores.csv")
     ]
-    return works, folder
+    peers, loop, cores = sources
+    rows, objects = (_rate(peers, work=each, implementation="engine") for each in (ROWS, OBJECTS))
+    works = [
+        Work("128 B rows", 128, rows, _gain(cores, messages="8192", text_bytes="128")),
+        Work("1 MiB objects", MIB, objects, _gain(cores, messages="1", text_bytes=f"{MIB}")),
+        # Processes share nothing, so that all cores count.
+        Work("128 B rows, loop over pyca", 128, _rate(loop, caller=LOOP), 2.0),
+    ]
+    return works, sources
 
 
 def bound(work: Work, node: NodeType, price: float) -> dict[str, Any]:
@@ -144,14 +145,13 @@ def scenarios(work: Work, sigma: float) -> Iterator[dict[str, Any]]:
         ):
             of = (NODES, NODES * each, ideal_s / each, sigma, mtbf_s)
             runs = [draw_run(*of, seed, has_backups=has_backups) for seed in range(RUNS)]
-            makespan_s, backups, lost = np.mean(runs, axis=0).tolist()
+            makespan_s, _, lost = np.mean(runs, axis=0).tolist()
             yield {
                 "work": work.name,
                 "tasks_per_node": each,
                 "task_s": ideal_s / each,
                 "scenario": name,
                 "times_ideal": makespan_s / ideal_s,
-                "backups_share": backups / (NODES * each),
                 "lost_nodes": lost,
             }
 
@@ -249,11 +249,11 @@ def _rate(folder: Path, **cell: str) -> float:
     return rate.value / 1e3
 
 
-def _gain(folder: Path, **where: str) -> float:
+def _gain(file: Path, **where: str) -> float:
     """Times as fast two cores are as one, into memory that was used before."""
     wanted = {**where, "what": "every core", "keys": "1", "memory": "used"}.items()
-    with (folder / "cores.csv").open(encoding="utf-8", newline="") as file:
-        (line,) = (line for line in csv.DictReader(file) if wanted <= line.items())
+    with file.open(encoding="utf-8", newline="") as lines:
+        (line,) = (line for line in csv.DictReader(lines) if wanted <= line.items())
     return float(line["median"])
 
 
