@@ -182,6 +182,10 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "framework": ("scheduler.csv", files.framework),
         "scale": ("pool-scale.csv", files.scale),
     },
+    "docs/scale.md": {
+        "bounds": ("fleet-plan.json", files.fleet_bounds),
+        "runs": ("fleet-plan.json", files.fleet_runs),
+    },
     "docs/document-000.md": {
         "difference": run_block("lab-000", *(grid(each, "operation", A_BLOCK) for each in TABLES)),
         "instructions": _rows(
