@@ -16,7 +16,7 @@ mod stack;
 use std::hint::black_box;
 
 use job::{Buffers, How, Job, What};
-use sealift_core::{LongMessage, Op, Slot, SlotTag, SlotText, Status};
+use sealift_core::{Algorithm, LongMessage, Op, Slot, SlotTag, SlotText, Status};
 use sealift_kernels::{Parts, Path, Schedule, ctr_in_place};
 use stack::Stack;
 
@@ -107,7 +107,7 @@ fn parts_of_a_text_leave_nothing_of_its_key_on_the_stack() {
                 let mut random = common::Random(seed);
                 let key = random.bytes(key_bytes);
                 text.copy_from_slice(&random.bytes(len));
-                let parts = Parts::new(path, &key, Op::Seal, &nonce).unwrap();
+                let parts = Parts::new(path, Algorithm::AesGcm, &key, Op::Seal, &nonce).unwrap();
                 let (mut hashes, mut tag) = ([const { None }; 2], [0; 16]);
                 let left = stack.after(&mut || {
                     let (first, second) = text.split_at_mut(cut);
