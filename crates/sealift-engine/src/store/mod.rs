@@ -22,13 +22,8 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError};
 
-/// The most messages one AES-GCM or AES-GCM-SIV key may seal (SP 800-38D section 8.3).
+/// The most messages one AES-GCM key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;
-
-/// The most messages a key of an algorithm may seal. Under XAES-256-GCM 2^80, which nobody reaches.
-pub(crate) fn seals_max(algorithm: Algorithm) -> u64 {
-    if algorithm == Algorithm::Xaes256Gcm { u64::MAX } else { SEALS_MAX }
-}
 
 /// Sessions and their keys.
 pub(crate) struct KeyStore {
@@ -365,6 +360,11 @@ impl KeyStore {
     /// Whether [`wipe_retired`](Self::wipe_retired) would find something. Takes no lock.
     pub(crate) fn has_wipeable(&self) -> bool {
         self.wipeable.load(Ordering::Acquire)
+    }
+
+    /// What the key of a session is for; nothing where there is no such session.
+    pub(crate) fn algorithm(&self, session: SessionId) -> Option<Algorithm> {
+        lock(&self.common).live(session)?.algorithm()
     }
 
     /// Seals counted for a session.
