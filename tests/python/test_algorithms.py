@@ -105,13 +105,13 @@ def test_a_session_says_its_algorithm_and_an_unknown_name_lists_all(
 
 
 @pytest.mark.parametrize("count", [1, 2, 50])
-@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("keys_given", ["one", "each"])
 def test_xaes_batches_without_nonces_draw_them(
-    engine: sealift.Engine, count: int, single: bool
+    engine: sealift.Engine, count: int, keys_given: str
 ) -> None:
     keys = [os.urandom(32) for _ in range(count)]
     sessions = [engine.session(key, algorithm=XAES) for key in keys]
-    chosen = sessions[0] if single else sessions
+    chosen = sessions[0] if keys_given == "one" else sessions
     texts = [os.urandom(100) for _ in range(count)]
     sealed = engine.seal_batch(chosen, None, texts, b"aad")
     assert sealed.nonces is not None

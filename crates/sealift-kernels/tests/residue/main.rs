@@ -185,12 +185,16 @@ fn is_public(word: u64, public: &[Vec<u8>]) -> bool {
 /// As many messages as are worked alike and as few as are not, of lengths that take every kernel.
 fn jobs() -> Vec<Job> {
     let mut jobs = vec![];
-    for (messages, text_bytes, key_bytes, nonce_bytes, aad_bytes) in SHAPES {
+    let gcm = SHAPES.map(|shape| (Algorithm::AesGcm, shape));
+    let xaes = XAES_SHAPES.map(|shape| (Algorithm::Xaes256Gcm, shape));
+    for (algorithm, shape) in gcm.into_iter().chain(xaes) {
+        let (messages, text_bytes, key_bytes, nonce_bytes, aad_bytes) = shape;
         for path in Path::available() {
             for how in [How::One, How::Each, How::Raw] {
                 for what in [What::Sealed, What::Opened, What::Refused] {
                     if path != Path::Model || text_bytes <= 128 {
                         jobs.push(Job {
+                            algorithm,
                             path,
                             how,
                             what,
@@ -232,6 +236,14 @@ const SHAPES: [(usize, usize, usize, usize, usize); 22] = [
     (23, 1_420, 32, 12, 17),
     (23, 1_420, 32, 12, 300),
     (23, 9_000, 32, 12, 17),
+];
+
+const XAES_SHAPES: [(usize, usize, usize, usize, usize); 5] = [
+    (1, 128, 32, 24, 17),
+    (1, 9_000, 32, 24, 17),
+    (7, 128, 32, 24, 17),
+    (23, 128, 32, 24, 17),
+    (23, 1_420, 32, 24, 17),
 ];
 
 #[inline(never)]
