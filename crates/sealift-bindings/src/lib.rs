@@ -8,7 +8,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod aesgcm;
+mod aead;
 mod batch;
 mod bytes;
 mod check;
@@ -45,7 +45,9 @@ use pyo3::wrap_pyfunction;
 /// # Errors
 /// Python has no memory.
 pub fn add_library(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<aesgcm::AesGcm>()?;
+    module.add_class::<aead::AesGcm>()?;
+    module.add_class::<aead::AesGcmSiv>()?;
+    module.add_class::<aead::Xaes256Gcm>()?;
     module.add_class::<batch::BatchResult>()?;
     module.add_class::<check::CheckResult>()?;
     module.add_class::<check::DeviceCheck>()?;

@@ -332,7 +332,7 @@ fn tag_of<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Layout, MAX_TAG_BYTES, NonceRule, OwnedOutput, TagLength};
+    use crate::{Algorithm, Column, Layout, MAX_TAG_BYTES, NonceRule, OwnedOutput, TagLength};
 
     struct NoKeys;
     impl KeySource for NoKeys {
@@ -541,7 +541,8 @@ mod tests {
         for bytes in [0, 15, 17, 25, 33] {
             let keys = Keys::Raw(Column::Same(vec![1; bytes].into()));
             let batch = Batch::seal(1, keys, Column::Same((&[0; 12]).into()), Column::Empty);
-            let wrong = BatchError::KeyLength { message: 0, bytes };
+            let algorithm = Algorithm::AesGcm;
+            let wrong = BatchError::KeyLength { algorithm, message: 0, bytes };
             assert_eq!(batch.shape().unwrap_err(), wrong);
         }
     }

@@ -166,7 +166,6 @@ impl Expanded {
 
     /// Whether the fast paths can use it.
     #[inline]
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn is_fast(&self) -> bool {
         self.is_fast
     }
@@ -204,11 +203,31 @@ impl Expanded {
     }
 }
 
+/// Round keys alone, for a key that nothing is hashed under. The longest key has all of them.
+#[derive(Default, Zeroize)]
+pub(crate) struct RoundKeys([u128; ROUND_KEYS_MAX]);
+
+impl RoundKeys {
+    /// Expands a key over the present one and gives those in use.
+    pub(crate) fn expand(&mut self, path: Path, key: &[u8]) -> &[u128] {
+        let Self(all) = self;
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        if let Some(token) = x86_64::expander(path) {
+            let rounds = x86_64::expand::round_keys(token, key, all);
+            return &all[..=rounds];
+        }
+        debug_assert_eq!(path.name(), "model", "every other path has its own expansion");
+        let rounds = aes::expand(key, all, aes::sub_word);
+        &all[..=rounds]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use core::mem::MaybeUninit;
 
     use super::*;
+    use sealift_core::Algorithm;
 
     #[test]
     fn debug_shows_no_key_byte() {
@@ -220,7 +239,7 @@ mod tests {
     fn a_raw_key_of_another_length_is_refused() {
         for bytes in [0, 15, 17, 31, 33] {
             let error = Schedule::from_raw(Path::Model, &vec![1; bytes]).unwrap_err();
-            assert_eq!(error, KeyError::Length { bytes });
+            assert_eq!(error, KeyError::Length { algorithm: Algorithm::AesGcm, bytes });
         }
     }
 

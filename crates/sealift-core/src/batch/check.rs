@@ -1,8 +1,7 @@
 use super::lengths::by_chunks;
 use super::{Batch, Column, Keys, MAX_TEXT_BYTES, NonceRule, Ops, Tags, Text};
 use crate::{
-    Algorithm, BatchError, KeyLength, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op,
-    TagLength,
+    Algorithm, BatchError, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op, TagLength,
 };
 
 /// What a device has to know of a batch to accept it and to quote for it.
@@ -146,10 +145,10 @@ impl Batch<'_> {
             Keys::Sessions(sessions) => count("key", sessions.len(), self.len),
             Keys::Raw(column) => {
                 column.check("key", self.len)?;
+                let (algorithm, right) = (self.algorithm, self.algorithm.key_bytes());
                 each_length(column, self.len, |message, bytes| {
-                    KeyLength::from_bytes(bytes)
-                        .map(|_| ())
-                        .map_err(|_| BatchError::KeyLength { message, bytes })
+                    let wrong = BatchError::KeyLength { algorithm, message, bytes };
+                    if right.contains(&bytes) { Ok(()) } else { Err(wrong) }
                 })
             }
         }
@@ -157,20 +156,32 @@ impl Batch<'_> {
 
     fn check_nonces(&self) -> Result<NonceLengths, BatchError> {
         self.nonce.check("nonce", self.len)?;
-        let allowed = match self.nonce_rule {
-            NonceRule::Standard | NonceRule::Counted => NONCE_BYTES..=NONCE_BYTES,
-            NonceRule::HazmatAnyLength => 1..=MAX_NONCE_BYTES,
+        let (algorithm, rule) = (self.algorithm, self.nonce_rule);
+        let standard = algorithm.nonce_bytes();
+        let allowed = match (rule, algorithm) {
+            (NonceRule::Standard, _) | (NonceRule::Counted, Algorithm::AesGcm) => {
+                standard..=standard
+            }
+            (NonceRule::HazmatAnyLength, Algorithm::AesGcm) => 1..=MAX_NONCE_BYTES,
+            _ => return Err(BatchError::NonceRule { algorithm, rule }),
         };
         let mut lengths = NonceLengths::default();
         each_length(&self.nonce, self.len, |message, bytes| {
             lengths.insert(bytes);
-            let wrong = BatchError::NonceLength { message, bytes };
-            if allowed.contains(&bytes) { Ok(()) } else { Err(wrong) }
+            let wrong = || match algorithm {
+                Algorithm::AesGcm => BatchError::NonceLength { message, bytes },
+                _ => BatchError::AlgorithmNonceLength { algorithm, message, bytes },
+            };
+            if allowed.contains(&bytes) { Ok(()) } else { Err(wrong()) }
         })?;
         Ok(lengths)
     }
 
     fn check_tags(&self) -> Result<(), BatchError> {
+        if self.algorithm != Algorithm::AesGcm && self.tag_length != TagLength::FULL {
+            let (algorithm, bytes) = (self.algorithm, self.tag_length.bytes());
+            return Err(BatchError::AlgorithmTagLength { algorithm, bytes });
+        }
         let Tags::Apart(column) = &self.tags else { return Ok(()) };
         if matches!(self.ops, Ops::All(Op::Seal)) {
             return Ok(());
@@ -296,5 +307,37 @@ fn each_length(
         Some(_) if messages == 0 => Ok(()),
         Some(len) => judge(0, len),
         None => (0..messages).try_for_each(|message| judge(message, column.get(message).len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionId;
+
+    const SESSION: SessionId = SessionId { slot: 0, generation: 1 };
+
+    #[test]
+    fn each_algorithm_takes_its_own_nonces_rule_keys_and_tags() {
+        let batch = |algorithm, nonce: usize, key: usize| Batch {
+            algorithm,
+            keys: Keys::Raw(Column::Same(vec![1; key].into())),
+            ..Batch::seal(1, SESSION, Column::Same(vec![0; nonce].into()), Column::Empty)
+        };
+        for (algorithm, key) in [(Algorithm::Xaes256Gcm, 32), (Algorithm::AesGcmSiv, 16)] {
+            let right = batch(algorithm, algorithm.nonce_bytes(), key);
+            assert_eq!(right.shape().unwrap().algorithm, algorithm);
+            let wrong = [
+                batch(algorithm, 13, key),
+                batch(algorithm, algorithm.nonce_bytes(), 24),
+                Batch { nonce_rule: NonceRule::Counted, ..right.clone() },
+                Batch { nonce_rule: NonceRule::HazmatAnyLength, ..right.clone() },
+                Batch { tag_length: TagLength::new(12).unwrap(), ..right },
+            ];
+            for wrong in wrong {
+                let error = wrong.shape().unwrap_err().to_string();
+                assert!(error.contains(algorithm.name()), "{error}");
+            }
+        }
     }
 }

@@ -10,19 +10,22 @@
 //!
 //! Locks are taken in this order: what is common, then stripes. Only who has the first may have two stripes.
 
+mod seat;
+
 use crate::EngineError;
 use crate::nonces::NonceCounter;
 use crate::stripes::Stripes;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard};
 use sealift_core::{
-    Batch, BatchError, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId,
+    Algorithm, Batch, BatchError, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId,
 };
+use seat::{NonceSource, Seat, Terms, count};
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError};
 
-/// The most messages one key may seal (SP 800-38D section 8.3).
+/// The most messages one AES-GCM key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;
 
 /// Sessions and their keys.
@@ -60,22 +63,10 @@ struct Slot {
     nonce_source: Option<NonceSource>,
 }
 
-/// Where nonces come from. A session's seals have them all from one source, so that none comes from both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum NonceSource {
-    /// The caller.
-    #[default]
-    Caller,
-    /// The session's counter.
-    Counter,
-}
-
-impl NonceSource {
-    fn of(batch: &Batch<'_>) -> Self {
-        match batch.nonce_rule {
-            NonceRule::Counted => Self::Counter,
-            NonceRule::Standard | NonceRule::HazmatAnyLength => Self::Caller,
-        }
+impl Slot {
+    /// What its key is for; nothing once the key is wiped.
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.key.as_deref().map(Key::algorithm)
     }
 }
 
@@ -86,47 +77,6 @@ struct Stripe {
     /// it stays in the nearest cache.
     seats: Vec<Seat>,
     leases: VecDeque<(u64, usize)>,
-}
-
-#[derive(Clone, Copy)]
-struct Seat {
-    /// Twice the generation of the session, and where the nonces of its seals come from, if it may seal any here.
-    owner: u64,
-    /// How many messages its key may still seal here.
-    seals_left: u64,
-}
-
-impl Default for Seat {
-    /// That of no session.
-    fn default() -> Self {
-        Self { owner: u64::MAX, seals_left: 0 }
-    }
-}
-
-impl Seat {
-    fn owner(session: SessionId, nonces: NonceSource) -> u64 {
-        2 * u64::from(session.generation) + nonces as u64
-    }
-
-    #[inline]
-    fn is_of(&self, session: SessionId) -> bool {
-        self.owner / 2 == u64::from(session.generation)
-    }
-}
-
-/// Whether a session is known here and may seal so many messages more with nonces of this source; then they are
-/// counted.
-#[inline(always)]
-fn count(seats: &mut [Seat], session: SessionId, seals: u64, nonces: NonceSource) -> bool {
-    // Where nothing is sealed it doesn't matter where nonces come from.
-    let differs = |owner: u64| (owner ^ Seat::owner(session, nonces)) >> u32::from(seals == 0);
-    match seats.get_mut(session.slot as usize) {
-        Some(seat) if differs(seat.owner) == 0 && seat.seals_left >= seals => {
-            seat.seals_left -= seals;
-            true
-        }
-        _ => false,
-    }
 }
 
 impl Default for KeyStore {
@@ -204,15 +154,15 @@ impl KeyStore {
             drop(stripe);
             let mut common = lock(&store.common);
             stripe = lock(store.stripes.at(place));
-            let nonces = NonceSource::of(batch);
+            let terms = Terms::of(batch);
             let top_up = |seats: &mut Vec<Seat>, session, seals| {
-                store.top_up(&mut common, seats, place, session, seals, nonces)
+                store.top_up(&mut common, seats, place, session, seals, terms)
             };
             let counted = stripe.count_seals(batch, top_up);
-            common.settle_sources(batch, &mut stripe, counted.is_ok(), nonces);
+            common.settle_sources(batch, &mut stripe, counted.is_ok(), terms.nonces);
             if let Err(RefusedMessage { message, session }) = counted {
                 let left = stripe.seat_of(session).map_or(0, |seat| seat.seals_left);
-                return Err(common.refusal(message, session, left, nonces));
+                return Err(common.refusal(message, session, left, terms));
             }
         }
         let epoch = store.epoch.load(Ordering::Relaxed);
@@ -230,10 +180,11 @@ impl KeyStore {
         place: usize,
         session: SessionId,
         seals: u64,
-        nonces: NonceSource,
+        terms: Terms,
     ) -> bool {
         let Some(slot) = common.live(session) else { return false };
-        if seals > 0 && slot.nonce_source.is_some_and(|source| source != nonces) {
+        let differs = slot.nonce_source.is_some_and(|source| source != terms.nonces);
+        if slot.algorithm() != Some(terms.algorithm) || seals > 0 && differs {
             return false;
         }
         let at = session.slot as usize;
@@ -242,12 +193,12 @@ impl KeyStore {
         }
         let seat = &mut seats[at];
         if !seat.is_of(session) {
-            *seat = Seat { owner: Seat::owner(session, nonces), seals_left: 0 };
+            *seat = Seat { owner: Seat::owner(session, terms), seals_left: 0 };
         }
         if seals == 0 {
             return true;
         }
-        seat.owner = Seat::owner(session, nonces);
+        seat.owner = Seat::owner(session, terms);
         let missing = seals.saturating_sub(seat.seals_left);
         if slot.seals_left < missing {
             for (_, stripe) in self.stripes.iter().enumerate().filter(|(other, _)| *other != place)
@@ -346,6 +297,11 @@ impl KeyStore {
         self.wipeable.load(Ordering::Acquire)
     }
 
+    /// What the key of a session is for; nothing where there is no such session.
+    pub(crate) fn algorithm(&self, session: SessionId) -> Option<Algorithm> {
+        lock(&self.common).live(session)?.algorithm()
+    }
+
     /// Seals counted for a session.
     pub(crate) fn sealed(&self, session: SessionId) -> u64 {
         let mut common = lock(&self.common);
@@ -421,6 +377,11 @@ impl Common {
         message: usize,
     ) -> Result<&Arc<NonceCounter>, EngineError> {
         let slot = self.live(session).ok_or(EngineError::UnknownSession { message, session })?;
+        if let Some(algorithm) =
+            slot.algorithm().filter(|algorithm| *algorithm != Algorithm::AesGcm)
+        {
+            return Err(BatchError::NonceRule { algorithm, rule: NonceRule::Counted }.into());
+        }
         match &mut slot.nonces {
             Some(counter) => Ok(counter),
             none => Ok(none.insert(Arc::new(NonceCounter::new()?))),
@@ -435,17 +396,23 @@ impl Common {
         message: usize,
         session: SessionId,
         left: u64,
-        nonces: NonceSource,
+        terms: Terms,
     ) -> EngineError {
-        match self.live(session) {
-            None => EngineError::UnknownSession { message, session },
-            Some(slot) if slot.nonce_source.is_some_and(|source| source != nonces) => {
-                match nonces {
-                    NonceSource::Counter => EngineError::NoncesOfCaller { session },
-                    NonceSource::Caller => EngineError::NoncesCounted { session },
-                }
+        let Some((slot, key)) = self.live(session).and_then(|slot| {
+            let key = slot.algorithm()?;
+            Some((slot, key))
+        }) else {
+            return EngineError::UnknownSession { message, session };
+        };
+        match slot.nonce_source {
+            _ if key != terms.algorithm => {
+                EngineError::Algorithm { message, session, key, batch: terms.algorithm }
             }
-            Some(slot) => {
+            Some(source) if source != terms.nonces => match terms.nonces {
+                NonceSource::Counter => EngineError::NoncesOfCaller { session },
+                NonceSource::Caller => EngineError::NoncesCounted { session },
+            },
+            _ => {
                 let sealed = slot.limit - slot.seals_left - left;
                 EngineError::SealLimit { session, sealed, limit: slot.limit }
             }
@@ -502,15 +469,15 @@ impl Stripe {
         sessions: impl Iterator<Item = (SessionId, u64)>,
         mut top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
     ) -> Result<(), RefusedMessage> {
-        let nonces = NonceSource::of(batch);
+        let terms = Terms::of(batch);
         let mut sessions = sessions.enumerate();
         loop {
             let seats = &mut self.seats[..];
             let missing =
-                sessions.find(|(_, (session, seals))| !count(seats, *session, *seals, nonces));
+                sessions.find(|(_, (session, seals))| !count(seats, *session, *seals, terms));
             let Some((message, (session, seals))) = missing else { return Ok(()) };
             let seats = &mut self.seats;
-            if top_up(seats, session, seals) && count(seats, session, seals, nonces) {
+            if top_up(seats, session, seals) && count(seats, session, seals, terms) {
                 continue;
             }
             self.uncount_seals(batch, message);
