@@ -1,0 +1,208 @@
+//! A column's rows in units, on several threads.
+
+use crate::{ColumnError, Segment};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{mem, thread, vec};
+
+/// Rows of a unit at most.
+// IMPLEMENTATION NOTE: rows of 120 bytes, their results and the scratch of 1,024 stay in a second cache of 512 KiB.
+pub(crate) const UNIT_ROWS: usize = 1_024;
+
+/// Where the rows of a chunk lie in its results: one more than rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offsets {
+    /// In 32 bits, where the results of all chunks allow it.
+    I32(Vec<i32>),
+    /// In 64 bits.
+    I64(Vec<i64>),
+}
+
+impl Offsets {
+    /// The place of a row.
+    #[inline(always)]
+    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "places in a buffer")]
+    pub(crate) fn get(&self, row: usize) -> usize {
+        match self {
+            Self::I32(offsets) => offsets[row] as usize,
+            Self::I64(offsets) => offsets[row] as usize,
+        }
+    }
+}
+
+/// The results of a chunk.
+pub struct Output {
+    /// All rows, one behind the other.
+    pub bytes: Vec<u8>,
+    /// Where each lies.
+    pub offsets: Offsets,
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Output({} bytes)", self.bytes.len())
+    }
+}
+
+/// Makes room for the results of chunks; `size` gives the bytes of a row's result, which is called with rows that have a
+/// value.
+pub(crate) fn outputs(
+    chunks: &[Vec<Segment<'_>>],
+    total: impl Fn(&Segment<'_>) -> usize,
+    size: impl Fn(&Segment<'_>, usize) -> usize,
+) -> Result<Vec<Output>, ColumnError> {
+    let totals: Vec<usize> = chunks.iter().map(|chunk| chunk.iter().map(&total).sum()).collect();
+    let is_small = totals.iter().all(|total| i32::try_from(*total).is_ok());
+    let make = |(chunk, total): (&Vec<Segment<'_>>, &usize)| {
+        let ends = || {
+            let rows = chunk.iter().flat_map(|segment| (0..segment.values.len).map(move |row| (segment, row)));
+            rows.scan(0, |end, (segment, row)| {
+                *end += if segment.values.is_valid(row) { size(segment, row) } else { 0 };
+                Some(*end)
+            })
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "the total fits")]
+        let offsets = if is_small {
+            Offsets::I32(std::iter::once(0).chain(ends().map(|end| end as i32)).collect())
+        } else {
+            Offsets::I64(std::iter::once(0).chain(ends().map(|end| end as i64)).collect())
+        };
+        Ok(Output { bytes: zeros(*total)?, offsets })
+    };
+    chunks.iter().zip(&totals).map(make).collect()
+}
+
+/// Zeros that the system gives, which are written only when they are used.
+fn zeros(bytes: usize) -> Result<Vec<u8>, ColumnError> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| ColumnError::NoMemory { bytes })?;
+    Ok(vec![0; bytes])
+}
+
+/// Some rows of a segment, and where their results go.
+pub(crate) struct Unit<'u, 'a> {
+    pub(crate) segment: &'u Segment<'a>,
+    /// Which segment of all.
+    pub(crate) segment_index: usize,
+    /// The first row, in the segment.
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+    /// The first row, in the column.
+    pub(crate) first_row: u64,
+    pub(crate) out: &'u mut [u8],
+    offsets: &'u Offsets,
+    /// The first row, in the chunk.
+    in_chunk: usize,
+}
+
+impl Unit<'_, '_> {
+    /// Where the result of a row begins in `out`; of the row behind the last, where they end.
+    #[inline(always)]
+    pub(crate) fn place(&self, row: usize) -> usize {
+        self.offsets.get(self.in_chunk + row) - self.offsets.get(self.in_chunk)
+    }
+}
+
+/// The units of chunks.
+pub(crate) fn units<'u, 'a>(
+    chunks: &'u [Vec<Segment<'a>>],
+    outputs: &'u mut [Output],
+) -> Vec<Unit<'u, 'a>> {
+    let (mut units, mut first_row, mut segment_index) = (vec![], 0, 0);
+    for (chunk, Output { bytes, offsets }) in chunks.iter().zip(outputs) {
+        let (mut rest, mut in_chunk) = (&mut bytes[..], 0);
+        let offsets = &*offsets;
+        for segment in chunk {
+            for start in (0..segment.values.len).step_by(UNIT_ROWS) {
+                let len = UNIT_ROWS.min(segment.values.len - start);
+                let bytes = offsets.get(in_chunk + len) - offsets.get(in_chunk);
+                let out;
+                (out, rest) = mem::take(&mut rest).split_at_mut(bytes);
+                units.push(Unit { segment, segment_index, start, len, first_row, out, offsets, in_chunk });
+                in_chunk += len;
+                first_row += len as u64;
+            }
+            segment_index += 1;
+        }
+    }
+    units
+}
+
+/// Gives units to workers on several threads, the calling one among them, which asks between units whether to stop.
+///
+/// # Errors
+/// That of the first unit, by row, that was refused.
+pub(crate) fn work<'u, 'a, W>(
+    units: Vec<Unit<'u, 'a>>,
+    threads: NonZeroUsize,
+    worker: impl Fn() -> Result<W, ColumnError> + Sync,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<(), ColumnError>
+where
+    W: FnMut(Unit<'u, 'a>) -> Result<(), ColumnError>,
+{
+    let helpers = (threads.get() - 1).min(units.len().saturating_sub(1) / UNITS_A_THREAD);
+    let queue = Queue {
+        units: Mutex::new(units.into_iter()),
+        is_over: AtomicBool::new(false),
+        error: Mutex::new(None),
+    };
+    thread::scope(|scope| {
+        for _ in 0..helpers {
+            // A system without another thread: the calling one does all.
+            let _ = thread::Builder::new().spawn_scoped(scope, || queue.drain(&worker, &mut || false));
+        }
+        queue.drain(&worker, stop);
+    });
+    let error = queue.error.into_inner().unwrap_or_else(PoisonError::into_inner);
+    error.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// A thread takes longer to begin than a few units take.
+const UNITS_A_THREAD: usize = 4;
+
+struct Queue<'u, 'a> {
+    units: Mutex<vec::IntoIter<Unit<'u, 'a>>>,
+    is_over: AtomicBool,
+    /// The first row of a unit that was refused, and why.
+    error: Mutex<Option<(u64, ColumnError)>>,
+}
+
+impl<'u, 'a> Queue<'u, 'a> {
+    /// Works units until there are no more.
+    fn drain<W>(
+        &self,
+        worker: &(impl Fn() -> Result<W, ColumnError> + Sync),
+        stop: &mut dyn FnMut() -> bool,
+    ) where
+        W: FnMut(Unit<'u, 'a>) -> Result<(), ColumnError>,
+    {
+        let mut worker = match worker() {
+            Ok(worker) => worker,
+            Err(error) => return self.end(0, error),
+        };
+        while !self.is_over.load(Ordering::Relaxed)
+            && let Some(unit) = self.take()
+        {
+            let first_row = unit.first_row;
+            if let Err(error) = worker(unit) {
+                return self.end(first_row, error);
+            }
+            if stop() {
+                return self.end(0, ColumnError::Stopped);
+            }
+        }
+    }
+
+    fn take(&self) -> Option<Unit<'u, 'a>> {
+        self.units.lock().unwrap_or_else(PoisonError::into_inner).next()
+    }
+
+    fn end(&self, row: u64, error: ColumnError) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let mut first = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(other, _)| row < *other) {
+            *first = Some((row, error));
+        }
+    }
+}
