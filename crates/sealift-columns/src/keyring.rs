@@ -3,7 +3,7 @@
 use crate::ColumnError;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sealift_core::{Key, KeyLength};
+use sealift_core::{Algorithm, Key};
 use sealift_engine::SEALS_MAX;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,10 +108,25 @@ pub(crate) struct Table {
     /// The newest version of each entry, by itself: 8 bytes a lookup.
     newest: Vec<Version>,
     keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
-    lengths: Vec<KeyLength>,
+    classes: Vec<Class>,
     /// Messages that each key has sealed.
     sealed: Vec<AtomicU64>,
     has_wide_id: bool,
+    /// The classes of the keys, each once.
+    present: Vec<Class>,
+}
+
+/// What the keys of a batch have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) key_bytes: usize,
+}
+
+impl Class {
+    fn of(key: &Key) -> Self {
+        Self { algorithm: key.algorithm(), key_bytes: key.as_bytes().len() }
+    }
 }
 
 /// The versions of one id's key.
@@ -130,10 +145,6 @@ pub(crate) struct Version {
 }
 
 impl Entry {
-    pub(crate) fn has_one_version(&self) -> bool {
-        self.versions.len() == 1
-    }
-
     pub(crate) fn version(&self, version: u16) -> Option<Version> {
         let at = self.versions.binary_search_by_key(&version, |found| found.version).ok()?;
         Some(self.versions[at])
@@ -151,7 +162,7 @@ impl Table {
         {
             return Err(wrong(format!("{version} is not above the newest, {newest}")));
         }
-        let place = u32::try_from(self.lengths.len()).map_err(full)?;
+        let place = u32::try_from(self.classes.len()).map_err(full)?;
         self.push_key(key);
         let version = Version { version, key: place };
         if let Some(entry) = found {
@@ -201,7 +212,11 @@ impl Table {
         bytes[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
         self.keys.push(bytes);
         bytes.zeroize();
-        self.lengths.push(key.length());
+        let class = Class::of(key);
+        self.classes.push(class);
+        if !self.present.contains(&class) {
+            self.present.push(class);
+        }
         self.sealed.push(AtomicU64::new(0));
     }
 
@@ -234,12 +249,12 @@ impl Table {
     }
 
     pub(crate) fn key_count(&self) -> usize {
-        self.lengths.len()
+        self.classes.len()
     }
 
     #[inline]
-    pub(crate) fn length(&self, key: u32) -> KeyLength {
-        self.lengths[key as usize]
+    pub(crate) fn class(&self, key: u32) -> Class {
+        self.classes[key as usize]
     }
 
     /// The bytes of a key, zeros behind a short one.
@@ -248,22 +263,47 @@ impl Table {
         &self.keys[key as usize]
     }
 
-    /// The length that all keys have, if it is one.
-    pub(crate) fn common_length(&self) -> Option<KeyLength> {
-        let first = *self.lengths.first()?;
-        self.lengths.iter().all(|length| *length == first).then_some(first)
+    /// The classes that its keys have.
+    pub(crate) fn all_classes(&self) -> &[Class] {
+        &self.present
+    }
+
+    /// The length of nonces, if all keys have the same.
+    pub(crate) fn common_nonce_bytes(&self) -> Option<usize> {
+        let mut lengths = self.present.iter().map(|class| class.algorithm.nonce_bytes());
+        let first = lengths.next()?;
+        lengths.all(|length| length == first).then_some(first)
+    }
+
+    /// The id of an entry.
+    #[inline]
+    pub(crate) fn id(&self, entry: u32) -> &KeyId {
+        &self.entries[entry as usize].id
+    }
+
+    /// A version of an entry.
+    pub(crate) fn version(&self, entry: u32, version: u16) -> Option<Version> {
+        let newest = self.newest(entry);
+        if newest.version == version { Some(newest) } else { self.entries[entry as usize].version(version) }
     }
 
     /// Whether some key could pass its limit by so many more messages.
     pub(crate) fn may_pass_limit(&self, messages: u64) -> bool {
-        self.sealed.iter().any(|sealed| {
-            sealed.load(Ordering::Relaxed).saturating_add(messages) > SEALS_MAX
-        })
+        (0..self.sealed.len()).any(|key| self.passes(key, messages))
     }
 
-    /// Messages that a key has sealed.
-    pub(crate) fn sealed(&self, key: u32) -> u64 {
-        self.sealed[key as usize].load(Ordering::Relaxed)
+    /// The first key that would pass its limit by so many messages of each, and how many it has sealed.
+    pub(crate) fn first_passed(&self, counts: &[u64]) -> Option<(KeyId, u64)> {
+        let key = counts.iter().enumerate().position(|(key, count)| self.passes(key, *count))?;
+        let is_of = |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
+        let entry = self.entries.iter().find(is_of)?;
+        Some((entry.id.clone(), self.sealed[key].load(Ordering::Relaxed)))
+    }
+
+    /// Whether so many more messages are too many for a key: only AES-GCM under drawn nonces has a limit.
+    fn passes(&self, key: usize, messages: u64) -> bool {
+        let sealed = self.sealed[key].load(Ordering::Relaxed);
+        self.classes[key].algorithm == Algorithm::AesGcm && sealed.saturating_add(messages) > SEALS_MAX
     }
 
     /// Counts messages that were sealed, by key.
@@ -271,12 +311,6 @@ impl Table {
         for (sealed, count) in self.sealed.iter().zip(counts).filter(|(_, count)| **count > 0) {
             sealed.fetch_add((*count).into(), Ordering::Relaxed);
         }
-    }
-
-    /// The id of a key, for messages.
-    pub(crate) fn id_of(&self, key: u32) -> Option<&KeyId> {
-        let has = |entry: &&Entry| entry.versions.iter().any(|version| version.key == key);
-        self.entries.iter().find(has).map(|entry| &entry.id)
     }
 }
 

@@ -45,32 +45,64 @@ impl std::fmt::Debug for Output {
     }
 }
 
-/// Makes room for the results of chunks; `size` gives the bytes of a row's result, which is called with rows that have a
-/// value.
+/// How long the results of rows are.
+pub(crate) trait Sizes {
+    /// Bytes that each row's result has more than the row, where that is the same for all rows of a segment.
+    fn common_overhead(&self, segment: &Segment<'_>) -> Option<isize>;
+
+    /// Bytes of a row's result; the row has a value.
+    fn size(&self, index: usize, segment: &Segment<'_>, row: usize) -> usize;
+}
+
+/// Makes room for the results of chunks. Rows without a value have none.
 pub(crate) fn outputs(
     chunks: &[Vec<Segment<'_>>],
-    total: impl Fn(&Segment<'_>) -> usize,
-    size: impl Fn(&Segment<'_>, usize) -> usize,
+    sizes: &impl Sizes,
 ) -> Result<Vec<Output>, ColumnError> {
-    let totals: Vec<usize> = chunks.iter().map(|chunk| chunk.iter().map(&total).sum()).collect();
-    let is_small = totals.iter().all(|total| i32::try_from(*total).is_ok());
-    let make = |(chunk, total): (&Vec<Segment<'_>>, &usize)| {
-        let ends = || {
-            let rows = chunk.iter().flat_map(|segment| (0..segment.values.len).map(move |row| (segment, row)));
-            rows.scan(0, |end, (segment, row)| {
-                *end += if segment.values.is_valid(row) { size(segment, row) } else { 0 };
-                Some(*end)
-            })
-        };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "the total fits")]
-        let offsets = if is_small {
-            Offsets::I32(std::iter::once(0).chain(ends().map(|end| end as i32)).collect())
-        } else {
-            Offsets::I64(std::iter::once(0).chain(ends().map(|end| end as i64)).collect())
-        };
-        Ok(Output { bytes: zeros(*total)?, offsets })
-    };
-    chunks.iter().zip(&totals).map(make).collect()
+    let small: Option<Vec<_>> = with_first(chunks)
+        .map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i32))
+        .map(|(offsets, end)| (end <= i32::MAX as usize).then_some((Offsets::I32(offsets), end)))
+        .collect();
+    let all = small.unwrap_or_else(|| {
+        let wide = with_first(chunks).map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i64));
+        wide.map(|(offsets, end)| (Offsets::I64(offsets), end)).collect()
+    });
+    all.into_iter().map(|(offsets, end)| Ok(Output { bytes: zeros(end)?, offsets })).collect()
+}
+
+/// Chunks with the index of the first segment of each among all.
+fn with_first<'c, 'a>(
+    chunks: &'c [Vec<Segment<'a>>],
+) -> impl Iterator<Item = (usize, &'c Vec<Segment<'a>>)> {
+    chunks.iter().scan(0, |first, chunk| {
+        *first += chunk.len();
+        Some((*first - chunk.len(), chunk))
+    })
+}
+
+/// The offsets of a chunk's results, and where they end.
+fn offsets<T>(
+    chunk: &[Segment<'_>],
+    first: usize,
+    sizes: &impl Sizes,
+    place: impl Fn(usize) -> T,
+) -> (Vec<T>, usize) {
+    let mut offsets = Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
+    let mut end = 0;
+    offsets.push(place(0));
+    for (index, segment) in (first..).zip(chunk) {
+        let (values, overhead) = (&segment.values, sizes.common_overhead(segment));
+        offsets.extend((0..values.len).map(|row| {
+            if values.is_valid(row) {
+                end += match overhead {
+                    Some(overhead) => values.rows.len_of(row).saturating_add_signed(overhead),
+                    None => sizes.size(index, segment, row),
+                };
+            }
+            place(end)
+        }));
+    }
+    (offsets, end)
 }
 
 /// Zeros that the system gives, which are written only when they are used.
@@ -96,10 +128,17 @@ pub(crate) struct Unit<'u, 'a> {
 }
 
 impl Unit<'_, '_> {
-    /// Where the result of a row begins in `out`; of the row behind the last, where they end.
-    #[inline(always)]
-    pub(crate) fn place(&self, row: usize) -> usize {
-        self.offsets.get(self.in_chunk + row) - self.offsets.get(self.in_chunk)
+    /// The places of some rows, ascending, each to be taken once.
+    pub(crate) fn slots<'o>(&'o mut self, rows: &'o [u32]) -> impl Iterator<Item = &'o mut [u8]> {
+        let (offsets, in_chunk, base) = (self.offsets, self.in_chunk, self.offsets.get(self.in_chunk));
+        let (mut rest, mut at) = (&mut *self.out, 0);
+        rows.iter().map(move |row| {
+            let row = in_chunk + *row as usize;
+            let (start, end) = (offsets.get(row) - base, offsets.get(row + 1) - base);
+            let (slot, behind) = mem::take(&mut rest)[start - at..].split_at_mut(end - start);
+            (rest, at) = (behind, end);
+            slot
+        })
     }
 }
 
