@@ -146,26 +146,31 @@ impl Ids<'_> {
         if self.validity.is_some_and(|validity| !validity.get(at)) {
             return null();
         }
-        let id = match &self.kind {
-            IdKind::Same(id) => id.clone(),
-            IdKind::Integers(integers) => match u64::try_from(integers.get(at)) {
-                Ok(id) => KeyId::Integer(id),
-                Err(_) => return wrong(integers.get(at).to_string(), "ids are 0 or more"),
-            },
-            IdKind::Strings(values) if !values.is_valid(at) => return null(),
-            IdKind::Strings(values) => KeyId::Bytes(values.rows.get(at).into()),
-            IdKind::Dictionary(codes, ids) => {
-                let id = usize::try_from(codes.get(at)).ok().and_then(|code| ids.get(code));
-                match id {
-                    Some(id) => id.clone(),
-                    None => {
-                        let what = format!("{} of a dictionary of {}", codes.get(at), ids.len());
-                        return wrong(what, "codes count the dictionary's values from 0");
-                    }
-                }
+        match (self.get(at), &self.kind) {
+            (Some(id), _) => ColumnError::UnknownId { row, id },
+            (None, IdKind::Integers(integers)) => wrong(integers.get(at).to_string(), "ids are 0 or more"),
+            (None, IdKind::Dictionary(codes, ids)) => {
+                let what = format!("code {} of a dictionary of {}", codes.get(at), ids.len());
+                wrong(what, "codes count the dictionary's values from 0")
             }
-        };
-        ColumnError::UnknownId { row, id }
+            (None, _) => null(),
+        }
+    }
+
+    /// The id of a row; none where it is null, negative, or not in the dictionary.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<KeyId> {
+        if self.validity.is_some_and(|validity| !validity.get(row)) {
+            return None;
+        }
+        match &self.kind {
+            IdKind::Same(id) => Some(id.clone()),
+            IdKind::Integers(integers) => u64::try_from(integers.get(row)).ok().map(KeyId::Integer),
+            IdKind::Strings(values) => {
+                values.is_valid(row).then(|| KeyId::Bytes(values.rows.get(row).into()))
+            }
+            IdKind::Dictionary(codes, ids) => ids.get(usize::try_from(codes.get(row)).ok()?).cloned(),
+        }
     }
 
     /// Bytes of a row's id where it is a string.

@@ -25,6 +25,7 @@ pub use units::{Offsets, Output};
 
 pub(crate) use units::UNIT_ROWS;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 /// Rows that lie behind each other in a chunk: with their ids and associated data, which may be cut otherwise.
@@ -59,6 +60,26 @@ pub struct ColumnOptions {
 
 /// Rows that did not open and are listed in an error, at most.
 pub const FAILURES_LISTED: usize = 100;
+
+impl Keyring {
+    /// The ids that rows with a value have, in their column of ids or else in their headers, and this keyring doesn't;
+    /// each once.
+    #[must_use]
+    pub fn missing(&self, chunks: &[Vec<Segment<'_>>]) -> Vec<KeyId> {
+        let (table, mut missing) = (self.read(), BTreeSet::new());
+        for segment in chunks.iter().flatten() {
+            let rows = (0..segment.values.len).filter(|row| segment.values.is_valid(*row));
+            missing.extend(rows.filter_map(|row| {
+                let id = match &segment.ids {
+                    Some(ids) => ids.get(row),
+                    None => format::parse(segment.values.rows.get(row)).ok().map(|header| header.id.into()),
+                };
+                id.filter(|id| table.find(id).is_none())
+            }));
+        }
+        missing.into_iter().collect()
+    }
+}
 
 /// Checks that what chunks are made of fits, before any row is worked.
 fn check(chunks: &[Vec<Segment<'_>>], options: &ColumnOptions) -> Result<u64, ColumnError> {
