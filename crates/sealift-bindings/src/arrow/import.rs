@@ -80,6 +80,16 @@ struct Piece {
     aad: Vec<Option<Source>>,
 }
 
+impl Piece {
+    fn views(&self) -> PieceViews<'_> {
+        PieceViews {
+            values: self.values.view_buffers(),
+            ids: self.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
+            aad: self.aad.iter().map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers)).collect(),
+        }
+    }
+}
+
 impl Pieces {
     pub(super) fn new(
         name: &str,
@@ -131,14 +141,7 @@ impl Pieces {
 
     /// Buffers of views, which segments lend.
     pub(super) fn views(&self) -> Vec<Vec<PieceViews<'_>>> {
-        let views = |piece: &'_ Piece| -> PieceViews<'_> {
-            PieceViews {
-                values: piece.values.view_buffers(),
-                ids: piece.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
-                aad: piece.aad.iter().map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers)).collect(),
-            }
-        };
-        self.chunks.iter().map(|pieces| pieces.iter().map(views).collect()).collect()
+        self.chunks.iter().map(|pieces| pieces.iter().map(Piece::views).collect()).collect()
     }
 
     fn segment<'a>(&'a self, piece: &'a Piece, views: &'a PieceViews<'a>) -> Outcome<Segment<'a>> {
