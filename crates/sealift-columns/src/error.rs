@@ -96,6 +96,14 @@ pub enum ColumnError {
         /// Why not.
         reason: String,
     },
+    /// A file that is no keyring.
+    #[error("{path}{reason}")]
+    File {
+        /// Its path.
+        path: String,
+        /// Where and what is wrong, and what would be right.
+        reason: String,
+    },
     /// A version of a key that a keyring doesn't take.
     #[error("key {id}: version {reason}")]
     Version {

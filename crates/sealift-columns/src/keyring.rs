@@ -76,6 +76,12 @@ impl Keyring {
         self.read().entries.len()
     }
 
+    /// What its first key is for; none without keys.
+    #[must_use]
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        self.read().present.first().map(|class| class.algorithm)
+    }
+
     /// Whether it has no id.
     #[must_use]
     pub fn is_empty(&self) -> bool {

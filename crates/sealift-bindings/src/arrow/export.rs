@@ -1,16 +1,23 @@
 //! What was worked, as Arrow arrays.
 
+use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome};
 use arrow_array::builder::BooleanBufferBuilder;
-use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray, LargeStringArray, StringArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_array::types::{LargeUtf8Type, Utf8Type};
+use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 use pyo3_arrow::PyChunkedArray;
-use sealift_columns::{Offsets, Output};
+use sealift_columns::{ColumnError, Offsets, Output};
 use std::sync::Arc;
 
 /// A column of the results of chunks, null where `nulls` says.
-pub(super) fn column(outputs: Vec<Output>, nulls: Vec<Option<NullBuffer>>, to: To) -> Outcome<PyChunkedArray> {
+pub(super) fn column(
+    outputs: Vec<Output>,
+    nulls: Vec<Option<NullBuffer>>,
+    to: To,
+    name: &str,
+) -> Outcome<PyChunkedArray> {
     let is_large = |output: &Output| matches!(output.offsets, Offsets::I64(_));
     let data_type = match (to, outputs.iter().any(is_large)) {
         (To::Binary, false) => DataType::Binary,
@@ -18,8 +25,13 @@ pub(super) fn column(outputs: Vec<Output>, nulls: Vec<Option<NullBuffer>>, to: T
         (To::String, false) => DataType::Utf8,
         (To::String, true) => DataType::LargeUtf8,
     };
-    let arrays = outputs.into_iter().zip(nulls).map(|(output, nulls)| array(output, nulls, to));
-    let arrays = arrays.collect::<Outcome<Vec<_>>>()?;
+    let mut first_row = 0;
+    let arrays = outputs.into_iter().zip(nulls).map(|(output, nulls)| {
+        let array = array(output, nulls, to, first_row)?;
+        first_row += array.len() as u64;
+        Ok(array)
+    });
+    let arrays = arrays.collect::<Result<Vec<_>, _>>().map_err(|error| column_error(error, name))?;
     Ok(PyChunkedArray::try_new(arrays, Arc::new(Field::new("", data_type, true)))?)
 }
 
@@ -40,24 +52,30 @@ impl To {
     }
 }
 
-fn array(output: Output, nulls: Option<NullBuffer>, to: To) -> Outcome<ArrayRef> {
-    let bytes = Buffer::from_vec(output.bytes);
-    let wrong = |error: arrow_schema::ArrowError| Failure::Input(error.to_string());
-    let array: ArrayRef = match (output.offsets, to) {
+fn array(
+    output: Output,
+    nulls: Option<NullBuffer>,
+    to: To,
+    first_row: u64,
+) -> Result<ArrayRef, ColumnError> {
+    let Output { bytes, offsets } = output;
+    let not_utf8 = |row: usize| ColumnError::NotUtf8 { row: first_row + row as u64 };
+    Ok(match (offsets, to) {
         (Offsets::I32(offsets), To::Binary) => {
-            Arc::new(BinaryArray::try_new(OffsetBuffer::new(offsets.into()), bytes, nulls).map_err(wrong)?)
+            Arc::new(BinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
         }
         (Offsets::I64(offsets), To::Binary) => {
-            Arc::new(LargeBinaryArray::try_new(OffsetBuffer::new(offsets.into()), bytes, nulls).map_err(wrong)?)
+            Arc::new(LargeBinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
         }
         (Offsets::I32(offsets), To::String) => {
-            Arc::new(StringArray::try_new(OffsetBuffer::new(offsets.into()), bytes, nulls).map_err(wrong)?)
+            let offsets = OffsetBuffer::new(offsets.into());
+            Arc::new(ffi::strings::<Utf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
         }
         (Offsets::I64(offsets), To::String) => {
-            Arc::new(LargeStringArray::try_new(OffsetBuffer::new(offsets.into()), bytes, nulls).map_err(wrong)?)
+            let offsets = OffsetBuffer::new(offsets.into());
+            Arc::new(ffi::strings::<LargeUtf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
         }
-    };
-    Ok(array)
+    })
 }
 
 /// The nulls of each chunk, and of rows that did not open; these are ascending.

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sealift::{Algorithm, Key};
 use sealift_columns::{ColumnError, KeyId, Segment};
+use std::path::PathBuf;
 
 /// Keys by id, each in one or more versions: the newest seals, all of them open.
 ///
@@ -50,6 +51,23 @@ impl Keyring {
             made.add(&read_id(&id)?, &keys)?;
         }
         Ok(made)
+    }
+
+    /// Reads a keyring from a file of TOML that only its owner may read.
+    ///
+    /// It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to key in hexadecimal, to a
+    /// list of keys from the oldest version to the newest, or to a table from version to key.
+    ///
+    /// Args:
+    ///     path: Where it is.
+    ///
+    /// Raises:
+    ///     InputError: If it can't be read, if others may read it, or what is wrong in it, with its line.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, path: PathBuf) -> Outcome<Self> {
+        let keyring = py.detach(|| sealift_columns::Keyring::from_file(&path)).map_err(wrong)?;
+        let algorithm = keyring.algorithm().unwrap_or(Algorithm::AesGcm);
+        Ok(Self { keyring, find: None, algorithm })
     }
 
     /// Adds the next version of an id's key, which seals from now on.

@@ -1,6 +1,7 @@
 //! Columns of Arrow: sealed and opened where they lie.
 
 mod export;
+mod ffi;
 mod import;
 mod keyring;
 
@@ -62,7 +63,7 @@ fn seal_array(
         sealift_columns::seal(engine, keyring, &segments, &options, stop)
     });
     let sealed = sealed.map_err(|error| stopped(error, interrupt, name))?;
-    export::column(sealed, export::nulls(&chunks, &[]), To::Binary)
+    export::column(sealed, export::nulls(&chunks, &[]), To::Binary, name)
 }
 
 /// Opens a column of Arrow; `sealift.arrow.open_column` says how.
@@ -113,7 +114,7 @@ fn open_array(
         sealift_columns::open(engine, keyring, &segments, on_error, &options, stop)
     });
     let opened = opened.map_err(|error| stopped(error, interrupt, name))?;
-    export::column(opened.outputs, export::nulls(&chunks, &opened.failed), to)
+    export::column(opened.outputs, export::nulls(&chunks, &opened.failed), to, name)
 }
 
 fn parts(aad: &[Bound<'_, PyAny>]) -> Outcome<Vec<Given>> {
