@@ -9,6 +9,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod aead;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod batch;
 mod bytes;
 mod check;
@@ -45,6 +47,8 @@ use pyo3::wrap_pyfunction;
 /// # Errors
 /// Python has no memory.
 pub fn add_library(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    #[cfg(feature = "arrow")]
+    arrow::add(module)?;
     module.add_class::<aead::AesGcm>()?;
     module.add_class::<aead::AesGcmSiv>()?;
     module.add_class::<aead::Xaes256Gcm>()?;

@@ -12,6 +12,7 @@ use sealift_core::{
 };
 use std::collections::HashSet;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -247,6 +248,13 @@ impl Engine {
     pub fn event_fd(&self) -> Result<BorrowedFd<'_>, EngineError> {
         self.shared.check_fork()?;
         self.shared.bell.descriptor()
+    }
+
+    /// How many threads a [`run`](Self::run) may use, the calling one among them: the [setting](Settings::threads), or what
+    /// it stands for.
+    #[must_use]
+    pub fn threads(&self) -> NonZeroUsize {
+        self.shared.threads
     }
 
     /// The devices, in order of preference.
