@@ -164,6 +164,14 @@ def test_shortened_tags_and_odd_nonces_are_for_aes_gcm_alone(engine: sealift.Eng
         engine.seal_batch(session, [bytes(16)], [b"text"])
 
 
+def test_batches_go_only_to_devices_that_have_the_algorithm(engine: sealift.Engine) -> None:
+    session = engine.session(KEY, algorithm=SIV)
+    texts = sealift.Fixed(bytes(64 * 100), 100)
+    for _ in range(50):
+        sealed = engine.seal_batch(session, sealift.Fixed(bytes(64 * 12), 12), texts)
+        assert sealed.device == "library"
+
+
 def test_a_device_without_the_algorithm_says_so() -> None:
     engine = sealift.Engine(["cpu"])
     session = engine.session(KEY, algorithm=SIV)

@@ -20,7 +20,8 @@ pub enum Schedules<'a> {
     Raw,
 }
 
-/// Works on the messages `range` of a batch for AES-GCM or XAES-256-GCM and sets the status of each.
+/// Works on the messages `range` of a batch for AES-GCM or XAES-256-GCM and sets the status of each; those of another
+/// algorithm stay [`Status::NotProcessed`].
 ///
 /// # Panics
 /// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
@@ -29,9 +30,10 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     if let Schedules::Each(each) = schedules {
         assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
     }
-    if work.shape().algorithm == Algorithm::Xaes256Gcm {
-        xaes::run(path, work, range, schedules);
-        return;
+    match work.shape().algorithm {
+        Algorithm::AesGcm => {}
+        Algorithm::Xaes256Gcm => return xaes::run(path, work, range, schedules),
+        _ => return,
     }
     if range.len() == 1
         && let Schedules::One(schedule) | Schedules::Each(&[schedule, ..]) = schedules

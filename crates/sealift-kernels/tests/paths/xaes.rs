@@ -46,6 +46,19 @@ fn a_message_with_a_nonce_of_another_length_is_not_processed() {
 }
 
 #[test]
+fn a_batch_for_an_algorithm_without_kernels_is_not_processed() {
+    let (nonce, text, mut output, mut tag) = ([7; 12], *b"text", [0xee; 4], [0xee; 16]);
+    let keys = Keys::Raw(Column::Same((&[1; 32]).into()));
+    let (nonces, texts) = (Column::Same((&nonce).into()), Column::Same((&text).into()));
+    let batch = Batch { algorithm: Algorithm::AesGcmSiv, ..Batch::seal(1, keys, nonces, texts) };
+    let mut status = [Status::Ok];
+    let (text, tags) = (Place::fixed(&mut output, 4), Place::fixed(&mut tag, 16));
+    let places = Output { text, tags, status: &mut status };
+    run(Path::Model, &mut Work::new(&batch, places, &()).unwrap(), 0..1, Schedules::Raw);
+    assert_eq!((status, output, tag), ([Status::NotProcessed], [0xee; 4], [0xee; 16]));
+}
+
+#[test]
 fn batches_under_keys_of_each_form_are_as_the_model_has_their_messages() {
     for path in Path::available() {
         // More than a window of keys; the model is slow.
