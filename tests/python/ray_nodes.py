@@ -20,8 +20,14 @@ import pytest
 import ray
 from ray._private.authentication_test_utils import reset_auth_token_state
 
-CPUS_PER_NODE = 2
+ADDRESSES = ("127.0.0.2", "127.0.0.3")
+CPUS_PER_NODE, ROOM = 2, 2
 OBJECT_STORE_BYTES = 100_000_000
+VARIABLES = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # A killed node counts as dead after five refused calls, one each half second instead of three.
+    "RAY_health_check_period_ms": "500",
+}
 WARNINGS = (r"ignore::DeprecationWarning:ray\..*", r"ignore::FutureWarning:ray\..*")
 """For `pytest.mark.filterwarnings`: what Ray raises in its own modules as it connects."""
 
@@ -37,6 +43,11 @@ class RayNodes:
     """Logs and sockets of both nodes."""
     _starters: list[subprocess.Popen[str]]
 
+    def processes(self, name: str) -> list[int]:
+        """The living processes of this name on both nodes, such as "raylet"."""
+        found = (each for starter in self._starters for each in _session(starter.pid))
+        return [each for each in found if _name(each) == name]
+
     def kill(self, index: int) -> None:
         """Kills all processes of a node at once, as a power failure does."""
         _kill(self._starters[index])
@@ -48,12 +59,12 @@ def ray_nodes() -> Iterator[RayNodes]:
     token = secrets.token_hex(32)
     folder = Path(tempfile.mkdtemp(prefix="r", dir="/tmp"))  # a socket's path has 107 bytes
     starters: list[subprocess.Popen[str]] = []
-    with _variables(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token, RAY_USAGE_STATS_ENABLED="0"):
+    with _variables(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token, **VARIABLES):
         try:
-            head = _start(folder, "127.0.0.2", "--head", "--port=0", "--include-dashboard=false")
-            starters.append(head)
+            head = ("--head", "--port=0", "--include-dashboard=false")
+            starters.append(_start(folder, ADDRESSES[0], *head))
             address = (folder / "ray_current_cluster").read_text(encoding="utf-8")
-            starters.append(_start(folder, "127.0.0.3", f"--address={address}"))
+            starters.append(_start(folder, ADDRESSES[1], f"--address={address}"))
             yield RayNodes(address, token, folder, starters)
         finally:
             ray.shutdown()
@@ -79,7 +90,7 @@ def _start(folder: Path, address: str, *options: str) -> subprocess.Popen[str]:
         *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *options),
         *(f"--node-ip-address={address}", f"--temp-dir={folder}", f"--num-cpus={CPUS_PER_NODE}"),
         *("--min-worker-port=0", "--max-worker-port=0"),
-        f"--object-store-memory={OBJECT_STORE_BYTES}",
+        *(f"--object-store-memory={OBJECT_STORE_BYTES}", f'--resources={{"room": {ROOM}}}'),
     ]
     starter = subprocess.Popen(
         command,
@@ -108,6 +119,13 @@ def _kill(starter: subprocess.Popen[str]) -> None:
     starter.wait()
     assert starter.stdout is not None
     starter.stdout.close()
+
+
+def _name(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
 
 
 def _session(leader: int) -> list[int]:
