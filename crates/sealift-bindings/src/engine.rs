@@ -472,6 +472,12 @@ impl Engine {
         Self { engine, futures: PyOnceLock::new() }
     }
 
+    /// The engine itself.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn inner(&self) -> &sealift::Engine {
+        &self.engine
+    }
+
     /// A future of what becomes of a batch.
     fn submit(&self, py: Python<'_>, submission: Submission) -> Outcome<Py<PyAny>> {
         // A forked child finds the futures as another thread may have left them.
@@ -527,7 +533,7 @@ fn names(devices: &Bound<'_, PyAny>) -> Outcome<Vec<String>> {
     Ok(names.map_err(|_| wrong())?)
 }
 
-fn read_threads(threads: Option<&Bound<'_, PyAny>>) -> Outcome<Option<NonZeroUsize>> {
+pub(crate) fn read_threads(threads: Option<&Bound<'_, PyAny>>) -> Outcome<Option<NonZeroUsize>> {
     let threads = threads.map(|threads| whole_at_least(1, threads, "threads")).transpose()?;
     Ok(threads.and_then(NonZeroUsize::new))
 }

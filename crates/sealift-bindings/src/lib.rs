@@ -9,6 +9,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod aesgcm;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod batch;
 mod bytes;
 mod check;
@@ -45,6 +47,8 @@ use pyo3::wrap_pyfunction;
 /// # Errors
 /// Python has no memory.
 pub fn add_library(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    #[cfg(feature = "arrow")]
+    arrow::add(module)?;
     module.add_class::<aesgcm::AesGcm>()?;
     module.add_class::<batch::BatchResult>()?;
     module.add_class::<check::CheckResult>()?;

@@ -1,15 +1,23 @@
-use crate::Algorithm;
+use crate::{Algorithm, NonceRule};
 use thiserror::Error;
 
 /// A key that isn't one.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KeyError {
-    /// AES has keys of three lengths.
-    #[error("a key of {bytes} bytes: an AES key has 16, 24 or 32 bytes")]
+    /// An algorithm has keys of certain lengths.
+    #[error("a key of {bytes} bytes: an {algorithm} key has {} bytes", .algorithm.key_lengths())]
     Length {
+        /// What the key was to be for.
+        algorithm: Algorithm,
         /// The length that was given.
         bytes: usize,
+    },
+    /// No algorithm has this name.
+    #[error("no algorithm is called {name:?}: there are {}", Algorithm::ALL.map(Algorithm::name).join(", "))]
+    UnknownAlgorithm {
+        /// The name that was given.
+        name: String,
     },
 }
 
@@ -124,9 +132,37 @@ pub enum BatchError {
         /// Its length in bytes.
         bytes: usize,
     },
+    /// A nonce of another length than that of an algorithm with one length.
+    #[error("nonce[{message}] has {bytes} bytes: {algorithm} takes {}", .algorithm.nonce_bytes())]
+    AlgorithmNonceLength {
+        /// What the batch is for.
+        algorithm: Algorithm,
+        /// Which message.
+        message: usize,
+        /// Its length in bytes.
+        bytes: usize,
+    },
+    /// A nonce rule that only AES-GCM has.
+    #[error("{algorithm} takes no {}: {}", rule_name(*.rule), nonce_advice(*.algorithm))]
+    NonceRule {
+        /// What the batch is for.
+        algorithm: Algorithm,
+        /// The rule.
+        rule: NonceRule,
+    },
+    /// Shortened tags where the algorithm has none.
+    #[error("tags of {bytes} bytes: {algorithm} has tags of 16 bytes alone")]
+    AlgorithmTagLength {
+        /// What the batch is for.
+        algorithm: Algorithm,
+        /// The batch's tag length in bytes.
+        bytes: usize,
+    },
     /// A raw key of a wrong length.
-    #[error("key[{message}] has {bytes} bytes: an AES key has 16, 24 or 32 bytes")]
+    #[error("key[{message}] has {bytes} bytes: an {algorithm} key has {} bytes", .algorithm.key_lengths())]
     KeyLength {
+        /// What the batch is for.
+        algorithm: Algorithm,
         /// Which message.
         message: usize,
         /// Its length in bytes.
@@ -193,6 +229,25 @@ pub enum BatchError {
         /// What the results take.
         bytes: usize,
     },
+}
+
+fn rule_name(rule: NonceRule) -> &'static str {
+    match rule {
+        NonceRule::Standard => "nonces",
+        NonceRule::Counted => "counted nonces",
+        NonceRule::HazmatAnyLength => {
+            "nonces of other lengths (`nonce_rule`, in Python `hazmat_nonces`)"
+        }
+    }
+}
+
+/// Where nonces come from that no session counts.
+fn nonce_advice(algorithm: Algorithm) -> String {
+    let bytes = algorithm.nonce_bytes();
+    match algorithm {
+        Algorithm::AesGcmSiv => format!("give any {bytes} bytes, a nonce may repeat"),
+        _ => format!("draw {bytes} random bytes for each message"),
+    }
 }
 
 /// What a batch asks and a device hasn't.

@@ -37,7 +37,7 @@ pub use device::{
 pub use error::{BatchError, DeviceError, KeyError, LimitError, NonceError, OpenError, TagError};
 pub use key::{Algorithm, Key, KeyLength, SessionId};
 pub use long::{LongMessage, PartHash};
-pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths};
+pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths, XAES_NONCE_BYTES};
 pub use output::{Output, OutputPool, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};
 pub use pieces::{MESSAGE_BYTES, Messages, PART_BYTES_MIN, Piece, TextPart};

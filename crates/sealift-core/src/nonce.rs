@@ -3,6 +3,8 @@ use std::fmt;
 
 /// The length of an ordinary GCM nonce in bytes.
 pub const NONCE_BYTES: usize = 12;
+/// The length of an XAES-256-GCM nonce in bytes.
+pub const XAES_NONCE_BYTES: usize = 24;
 /// The longest nonce any interface takes, in bytes.
 pub const MAX_NONCE_BYTES: usize = 128;
 

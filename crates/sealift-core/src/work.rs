@@ -332,7 +332,7 @@ fn tag_of<'s>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Layout, MAX_TAG_BYTES, NonceRule, OwnedOutput, TagLength};
+    use crate::{Algorithm, Column, Layout, MAX_TAG_BYTES, NonceRule, OwnedOutput, TagLength};
 
     struct NoKeys;
     impl KeySource for NoKeys {
@@ -541,8 +541,33 @@ mod tests {
         for bytes in [0, 15, 17, 25, 33] {
             let keys = Keys::Raw(Column::Same(vec![1; bytes].into()));
             let batch = Batch::seal(1, keys, Column::Same((&[0; 12]).into()), Column::Empty);
-            let wrong = BatchError::KeyLength { message: 0, bytes };
+            let algorithm = Algorithm::AesGcm;
+            let wrong = BatchError::KeyLength { algorithm, message: 0, bytes };
             assert_eq!(batch.shape().unwrap_err(), wrong);
+        }
+    }
+
+    #[test]
+    fn each_algorithm_takes_its_own_nonces_rule_keys_and_tags() {
+        let batch = |algorithm, nonce: usize, key: usize| Batch {
+            algorithm,
+            keys: Keys::Raw(Column::Same(vec![1; key].into())),
+            ..Batch::seal(1, SESSION, Column::Same(vec![0; nonce].into()), Column::Empty)
+        };
+        for (algorithm, key) in [(Algorithm::Xaes256Gcm, 32), (Algorithm::AesGcmSiv, 16)] {
+            let right = batch(algorithm, algorithm.nonce_bytes(), key);
+            assert_eq!(right.shape().unwrap().algorithm, algorithm);
+            let wrong = [
+                batch(algorithm, 13, key),
+                batch(algorithm, algorithm.nonce_bytes(), 24),
+                Batch { nonce_rule: NonceRule::Counted, ..right.clone() },
+                Batch { nonce_rule: NonceRule::HazmatAnyLength, ..right.clone() },
+                Batch { tag_length: TagLength::new(12).unwrap(), ..right },
+            ];
+            for wrong in wrong {
+                let error = wrong.shape().unwrap_err().to_string();
+                assert!(error.contains(algorithm.name()), "{error}");
+            }
         }
     }
 

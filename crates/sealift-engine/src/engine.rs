@@ -4,14 +4,16 @@ use crate::record::{Counters, Record};
 use crate::route::{self, DeviceId};
 use crate::scheduler::{Explained, State};
 use crate::shared::Shared;
-use crate::store::SEALS_MAX;
-use crate::{Call, EngineError, Options, Session, Settings, SubmitError, ffi};
+use crate::store::{self, seals_max};
+use crate::{Call, EngineError, Options, Session, Settings, SubmitError, ffi, nonces};
 use rustix::fd::BorrowedFd;
 use sealift_core::{
-    Batch, Capabilities, Clock, Context, Cost, Device, Key, Keys, Output, Shape, Ticket, Timing,
+    Algorithm, Batch, Capabilities, Clock, Context, Cost, Device, Key, Keys, Output, Shape, Ticket,
+    Timing,
 };
 use std::collections::HashSet;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,21 +89,24 @@ impl Engine {
     /// # Errors
     /// A forked child.
     pub fn session(&self, key: Key) -> Result<Session, EngineError> {
-        self.session_with_limit(key, SEALS_MAX)
+        let limit = seals_max(key.algorithm());
+        self.session_with_limit(key, limit)
     }
 
     /// Installs a key that stops sealing earlier than the standard asks.
     ///
     /// # Errors
-    /// A limit over 2^32.
+    /// A limit over 2^32 for a key that is not for XAES-256-GCM.
     pub fn session_with_limit(&self, key: Key, seals_max: u64) -> Result<Session, EngineError> {
         self.shared.check_fork()?;
-        if seals_max > SEALS_MAX {
-            return Err(EngineError::LimitTooHigh { limit: seals_max, max: SEALS_MAX });
+        let (algorithm, limit) = (key.algorithm(), seals_max);
+        let max = store::seals_max(algorithm);
+        if limit > max {
+            return Err(EngineError::LimitTooHigh { limit, max });
         }
         self.shared.sweep();
-        let id = self.shared.store.install(key, seals_max);
-        Ok(Session::new(Arc::clone(&self.shared), id))
+        let id = self.shared.store.install(key, limit);
+        Ok(Session::new(Arc::clone(&self.shared), id, algorithm))
     }
 
     /// The next nonces of the sessions of so many messages, 12 bytes each, one behind the other: for a batch whose
@@ -109,11 +114,28 @@ impl Engine {
     /// of the batch.
     ///
     /// # Errors
-    /// Raw keys; a session that this engine does not have, or that has given 2^32 nonces; a forked child, where parent
+    /// Raw keys; a session that this engine does not have, whose key is not for AES-GCM, or that has given 2^32 nonces; a forked child, where parent
     /// and child would give the same ones.
     pub fn next_nonces(&self, keys: &Keys<'_>, messages: usize) -> Result<Vec<u8>, EngineError> {
         self.shared.check_fork()?;
         self.shared.store.next_nonces(keys, messages)
+    }
+
+    /// So many random nonces of an algorithm, one behind the other: for batches whose rule is
+    /// [`NonceRule::Standard`](sealift_core::NonceRule::Standard). Nothing is kept of one call for the next, so a
+    /// forked child and a machine that is copied while it runs draw others.
+    ///
+    /// Two of n nonces of 96 bits are equal with a probability of n^2 / 2^97: 2^-33 for 2^32 messages under one
+    /// AES-GCM key. For more messages than that take XAES-256-GCM.
+    ///
+    /// # Errors
+    /// The system has no random bytes, or no memory for so many nonces.
+    pub fn draw_nonces(
+        &self,
+        algorithm: Algorithm,
+        messages: usize,
+    ) -> Result<Vec<u8>, EngineError> {
+        nonces::draw(algorithm, messages)
     }
 
     /// Works a batch on the calling thread; a long one on other cores, too, as [`Settings::threads`] and
@@ -218,6 +240,13 @@ impl Engine {
     pub fn event_fd(&self) -> Result<BorrowedFd<'_>, EngineError> {
         self.shared.check_fork()?;
         self.shared.bell.descriptor()
+    }
+
+    /// How many threads a [`run`](Self::run) may use, the calling one among them: the [setting](Settings::threads), or what
+    /// it stands for.
+    #[must_use]
+    pub fn threads(&self) -> NonZeroUsize {
+        self.shared.threads
     }
 
     /// The devices, in order of preference.

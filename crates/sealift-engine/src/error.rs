@@ -1,4 +1,6 @@
-use sealift_core::{Batch, BatchError, DeviceError, LimitError, OpenError, SessionId, Ticket};
+use sealift_core::{
+    Algorithm, Batch, BatchError, DeviceError, LimitError, OpenError, SessionId, Ticket,
+};
 use thiserror::Error;
 
 /// Why an engine did not do what it was asked.
@@ -18,6 +20,21 @@ pub enum EngineError {
         message: usize,
         /// The session.
         session: SessionId,
+    },
+    /// A batch for another algorithm than its session's key.
+    #[error(
+        "message {message} names session {session}, whose key is for {key}, in a batch for {batch}: set the batch's \
+         algorithm to {key}"
+    )]
+    Algorithm {
+        /// The first message that names it.
+        message: usize,
+        /// The session.
+        session: SessionId,
+        /// What its key is for.
+        key: Algorithm,
+        /// What the batch is for.
+        batch: Algorithm,
     },
     /// The key has sealed as much as it may.
     #[error(

@@ -1,7 +1,9 @@
-//! Nonces that sessions count.
+//! Nonces that sessions count, and nonces that are drawn.
 
 use crate::{EngineError, SEALS_MAX};
-use sealift_core::{NONCE_BYTES, Nonce, SessionId};
+use chacha20::ChaCha20Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+use sealift_core::{Algorithm, BatchError, NONCE_BYTES, Nonce, SessionId};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The nonces of one session: the first is 96 random bits and each later one the next number (SP 800-38D section
@@ -60,9 +62,53 @@ fn nonce(first: u128, number: u64) -> Nonce {
     nonce.into()
 }
 
+/// So many random nonces of an algorithm, one behind the other.
+///
+/// Each call asks the system for the key of a stream of its own instead of keeping a generator: what is not kept can't be
+/// drawn twice, by a forked child or by a copy of a virtual machine.
+///
+/// # Errors
+/// The system has no random bytes; there is no memory for so many.
+pub(crate) fn draw(algorithm: Algorithm, messages: usize) -> Result<Vec<u8>, EngineError> {
+    let bytes = messages.saturating_mul(algorithm.nonce_bytes());
+    let mut nonces = Vec::new();
+    nonces.try_reserve_exact(bytes).map_err(|_| BatchError::NoMemory { bytes })?;
+    nonces.resize(bytes, 0);
+    let random = |error: getrandom::Error| EngineError::Random { reason: error.to_string() };
+    // For a few nonces the system's own bytes take no longer.
+    if bytes <= SEED_BYTES {
+        getrandom::fill(&mut nonces).map_err(random)?;
+        return Ok(nonces);
+    }
+    let mut seed = [0; SEED_BYTES];
+    getrandom::fill(&mut seed).map_err(random)?;
+    ChaCha20Rng::from_seed(seed).fill_bytes(&mut nonces);
+    Ok(nonces)
+}
+
+const SEED_BYTES: usize = 32;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drawn_nonces_have_the_length_of_their_algorithm_and_differ() {
+        for (algorithm, count) in
+            Algorithm::ALL.into_iter().flat_map(|a| [0, 1, 2, 1_000].map(|n| (a, n)))
+        {
+            let bytes = algorithm.nonce_bytes();
+            let drawn = [draw(algorithm, count).unwrap(), draw(algorithm, count).unwrap()].concat();
+            let different: std::collections::HashSet<_> = drawn.chunks(bytes).collect();
+            assert_eq!((drawn.len(), different.len()), (2 * count * bytes, 2 * count));
+        }
+    }
+
+    #[test]
+    fn more_nonces_than_memory_holds_are_an_error() {
+        let error = draw(Algorithm::Xaes256Gcm, usize::MAX / 8).unwrap_err();
+        assert!(matches!(error, EngineError::Batch(BatchError::NoMemory { .. })), "{error}");
+    }
 
     const SESSION: SessionId = SessionId { slot: 0, generation: 1 };
 

@@ -17,8 +17,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(engine: Arc<Shared>, id: SessionId) -> Self {
-        Self { engine, id, algorithm: Algorithm::AesGcm, nonces: OnceLock::new() }
+    pub(crate) fn new(engine: Arc<Shared>, id: SessionId, algorithm: Algorithm) -> Self {
+        Self { engine, id, algorithm, nonces: OnceLock::new() }
     }
 
     /// What batches name it by.
@@ -48,8 +48,8 @@ impl Session {
     /// SP 800-38D section 8.2.2, whose limit of 2^32 messages a key is kept.
     ///
     /// # Errors
-    /// After 2^32 nonces, and in a forked child, where parent and child would give the same ones. The system has no
-    /// random bytes.
+    /// After 2^32 nonces, and in a forked child, where parent and child would give the same ones. Its key is not for
+    /// AES-GCM: no other algorithm's nonces are counted. The system has no random bytes.
     pub fn next_nonce(&self) -> Result<Nonce, EngineError> {
         self.nonces()?.take_one(self.id)
     }
@@ -130,6 +130,7 @@ impl Session {
     ) -> Result<Status, EngineError> {
         let column = |bytes| Column::Same(Buffer::Borrowed(bytes));
         let batch = Batch {
+            algorithm: self.algorithm,
             ops: Ops::All(op),
             aad: column(aad),
             tags: Tags::Appended,

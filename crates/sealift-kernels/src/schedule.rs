@@ -209,6 +209,7 @@ mod tests {
     use core::mem::MaybeUninit;
 
     use super::*;
+    use sealift_core::Algorithm;
 
     #[test]
     fn debug_shows_no_key_byte() {
@@ -220,7 +221,7 @@ mod tests {
     fn a_raw_key_of_another_length_is_refused() {
         for bytes in [0, 15, 17, 31, 33] {
             let error = Schedule::from_raw(Path::Model, &vec![1; bytes]).unwrap_err();
-            assert_eq!(error, KeyError::Length { bytes });
+            assert_eq!(error, KeyError::Length { algorithm: Algorithm::AesGcm, bytes });
         }
     }
 

@@ -1,8 +1,7 @@
 use super::lengths::by_chunks;
 use super::{Batch, Column, Keys, MAX_TEXT_BYTES, NonceRule, Ops, Tags, Text};
 use crate::{
-    Algorithm, BatchError, KeyLength, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op,
-    TagLength,
+    Algorithm, BatchError, Layout, MAX_NONCE_BYTES, NONCE_BYTES, NonceLengths, Op, TagLength,
 };
 
 /// What a device has to know of a batch to accept it and to quote for it.
@@ -146,10 +145,10 @@ impl Batch<'_> {
             Keys::Sessions(sessions) => count("key", sessions.len(), self.len),
             Keys::Raw(column) => {
                 column.check("key", self.len)?;
+                let (algorithm, right) = (self.algorithm, self.algorithm.key_bytes());
                 each_length(column, self.len, |message, bytes| {
-                    KeyLength::from_bytes(bytes)
-                        .map(|_| ())
-                        .map_err(|_| BatchError::KeyLength { message, bytes })
+                    let wrong = BatchError::KeyLength { algorithm, message, bytes };
+                    if right.contains(&bytes) { Ok(()) } else { Err(wrong) }
                 })
             }
         }
@@ -157,20 +156,32 @@ impl Batch<'_> {
 
     fn check_nonces(&self) -> Result<NonceLengths, BatchError> {
         self.nonce.check("nonce", self.len)?;
-        let allowed = match self.nonce_rule {
-            NonceRule::Standard | NonceRule::Counted => NONCE_BYTES..=NONCE_BYTES,
-            NonceRule::HazmatAnyLength => 1..=MAX_NONCE_BYTES,
+        let (algorithm, rule) = (self.algorithm, self.nonce_rule);
+        let standard = algorithm.nonce_bytes();
+        let allowed = match (rule, algorithm) {
+            (NonceRule::Standard, _) | (NonceRule::Counted, Algorithm::AesGcm) => {
+                standard..=standard
+            }
+            (NonceRule::HazmatAnyLength, Algorithm::AesGcm) => 1..=MAX_NONCE_BYTES,
+            _ => return Err(BatchError::NonceRule { algorithm, rule }),
         };
         let mut lengths = NonceLengths::default();
         each_length(&self.nonce, self.len, |message, bytes| {
             lengths.insert(bytes);
-            let wrong = BatchError::NonceLength { message, bytes };
-            if allowed.contains(&bytes) { Ok(()) } else { Err(wrong) }
+            let wrong = || match algorithm {
+                Algorithm::AesGcm => BatchError::NonceLength { message, bytes },
+                _ => BatchError::AlgorithmNonceLength { algorithm, message, bytes },
+            };
+            if allowed.contains(&bytes) { Ok(()) } else { Err(wrong()) }
         })?;
         Ok(lengths)
     }
 
     fn check_tags(&self) -> Result<(), BatchError> {
+        if self.algorithm != Algorithm::AesGcm && self.tag_length != TagLength::FULL {
+            let (algorithm, bytes) = (self.algorithm, self.tag_length.bytes());
+            return Err(BatchError::AlgorithmTagLength { algorithm, bytes });
+        }
         let Tags::Apart(column) = &self.tags else { return Ok(()) };
         if matches!(self.ops, Ops::All(Op::Seal)) {
             return Ok(());

@@ -128,6 +128,7 @@ impl CachedDecision {
             let is_as_large = bytes / 2 <= known_bytes && known_bytes / 2 <= bytes;
             let is_of_class =
                 shape.raw_keys == self.shape.raw_keys && shape.opens == self.shape.opens;
+            let is_of_class = is_of_class && shape.algorithm == self.shape.algorithm;
             shape.messages == self.shape.messages && is_as_large && is_of_class && takes_it()
         };
         if self.left == 0 || !(*shape == self.shape || is_like()) {

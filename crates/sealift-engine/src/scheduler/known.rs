@@ -1,7 +1,7 @@
 //! What batches cost on a device, by what is done to them.
 
 use crate::Estimator;
-use sealift_core::{Cost, Shape};
+use sealift_core::{Algorithm, Cost, Shape};
 
 /// What is known of the batches of one class.
 #[derive(Clone, Debug)]
@@ -28,12 +28,12 @@ impl Known {
     }
 }
 
-/// What is known of each class: messages under sessions or raw keys, that are opened or not.
+/// What is known of each class: messages of one algorithm, under sessions or raw keys, that are opened or not.
 #[derive(Debug)]
 pub(super) struct Classes {
-    /// Of seals under sessions: what others are thought to cost before one was worked.
+    /// Of AES-GCM seals under sessions: what others are thought to cost before one was worked.
     first: Known,
-    others: [Option<Box<Known>>; 3],
+    others: [Option<Box<Known>>; CLASSES - 1],
 }
 
 impl Classes {
@@ -41,7 +41,7 @@ impl Classes {
         Self { first: Known::new(cost, usual), others: Default::default() }
     }
 
-    /// Of seals under sessions.
+    /// Of AES-GCM seals under sessions.
     pub(super) fn first(&self) -> &Known {
         &self.first
     }
@@ -68,10 +68,13 @@ impl Classes {
     }
 }
 
-/// Where the class stands among the others; none for seals under sessions.
+/// Where the class stands among the others; none for AES-GCM seals under sessions.
 fn place(shape: &Shape) -> Option<usize> {
-    (usize::from(shape.raw_keys) * 2 + usize::from(shape.opens)).checked_sub(1)
+    let algorithm = shape.algorithm as usize;
+    (algorithm * 4 + usize::from(shape.raw_keys) * 2 + usize::from(shape.opens)).checked_sub(1)
 }
+
+const CLASSES: usize = Algorithm::ALL.len() * 4;
 
 #[cfg(test)]
 mod tests {
@@ -88,7 +91,8 @@ mod tests {
             classes.of_mut(&raw).estimator.learn(10, 160, 9_000);
         }
         assert!((classes.of(&raw).usually_ns(&raw) / 9_000.0 - 1.0).abs() < 0.1);
-        for other in [seals, opens, Shape { opens: true, ..raw }] {
+        let xaes = Shape { algorithm: Algorithm::Xaes256Gcm, ..raw };
+        for other in [seals, opens, Shape { opens: true, ..raw }, xaes] {
             assert!((classes.of(&other).usually_ns(&other) - 1_000.0).abs() < 1.0, "{other:?}");
         }
     }

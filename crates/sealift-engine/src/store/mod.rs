@@ -15,15 +15,20 @@ use crate::nonces::NonceCounter;
 use crate::stripes::Stripes;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard};
 use sealift_core::{
-    Batch, BatchError, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId,
+    Algorithm, Batch, BatchError, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId,
 };
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError};
 
-/// The most messages one key may seal (SP 800-38D section 8.3).
+/// The most messages one AES-GCM or AES-GCM-SIV key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;
+
+/// The most messages a key of an algorithm may seal. Under XAES-256-GCM 2^80, which nobody reaches.
+pub(crate) fn seals_max(algorithm: Algorithm) -> u64 {
+    if algorithm == Algorithm::Xaes256Gcm { u64::MAX } else { SEALS_MAX }
+}
 
 /// Sessions and their keys.
 pub(crate) struct KeyStore {
@@ -60,6 +65,13 @@ struct Slot {
     nonce_source: Option<NonceSource>,
 }
 
+impl Slot {
+    /// What its key is for; nothing once the key is wiped.
+    fn algorithm(&self) -> Option<Algorithm> {
+        self.key.as_deref().map(Key::algorithm)
+    }
+}
+
 /// Where nonces come from. A session's seals have them all from one source, so that none comes from both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum NonceSource {
@@ -70,12 +82,20 @@ enum NonceSource {
     Counter,
 }
 
-impl NonceSource {
+/// What a batch is checked for against each of its sessions.
+#[derive(Clone, Copy)]
+struct Terms {
+    algorithm: Algorithm,
+    nonces: NonceSource,
+}
+
+impl Terms {
     fn of(batch: &Batch<'_>) -> Self {
-        match batch.nonce_rule {
-            NonceRule::Counted => Self::Counter,
-            NonceRule::Standard | NonceRule::HazmatAnyLength => Self::Caller,
-        }
+        let nonces = match batch.nonce_rule {
+            NonceRule::Counted => NonceSource::Counter,
+            NonceRule::Standard | NonceRule::HazmatAnyLength => NonceSource::Caller,
+        };
+        Self { algorithm: batch.algorithm, nonces }
     }
 }
 
@@ -90,7 +110,8 @@ struct Stripe {
 
 #[derive(Clone, Copy)]
 struct Seat {
-    /// Twice the generation of the session, and where the nonces of its seals come from, if it may seal any here.
+    /// The generation of the session, what its key is for, and in the last bit where the nonces of its seals come from,
+    /// if it may seal any here.
     owner: u64,
     /// How many messages its key may still seal here.
     seals_left: u64,
@@ -104,22 +125,21 @@ impl Default for Seat {
 }
 
 impl Seat {
-    fn owner(session: SessionId, nonces: NonceSource) -> u64 {
-        2 * u64::from(session.generation) + nonces as u64
+    fn owner(session: SessionId, terms: Terms) -> u64 {
+        u64::from(session.generation) << 8 | (terms.algorithm as u64) << 1 | terms.nonces as u64
     }
 
     #[inline]
     fn is_of(&self, session: SessionId) -> bool {
-        self.owner / 2 == u64::from(session.generation)
+        self.owner >> 8 == u64::from(session.generation)
     }
 }
 
-/// Whether a session is known here and may seal so many messages more with nonces of this source; then they are
-/// counted.
+/// Whether a session is known here and may seal so many messages more on these terms; then they are counted.
 #[inline(always)]
-fn count(seats: &mut [Seat], session: SessionId, seals: u64, nonces: NonceSource) -> bool {
+fn count(seats: &mut [Seat], session: SessionId, seals: u64, terms: Terms) -> bool {
     // Where nothing is sealed it doesn't matter where nonces come from.
-    let differs = |owner: u64| (owner ^ Seat::owner(session, nonces)) >> u32::from(seals == 0);
+    let differs = |owner: u64| (owner ^ Seat::owner(session, terms)) >> u32::from(seals == 0);
     match seats.get_mut(session.slot as usize) {
         Some(seat) if differs(seat.owner) == 0 && seat.seals_left >= seals => {
             seat.seals_left -= seals;
@@ -204,15 +224,15 @@ impl KeyStore {
             drop(stripe);
             let mut common = lock(&store.common);
             stripe = lock(store.stripes.at(place));
-            let nonces = NonceSource::of(batch);
+            let terms = Terms::of(batch);
             let top_up = |seats: &mut Vec<Seat>, session, seals| {
-                store.top_up(&mut common, seats, place, session, seals, nonces)
+                store.top_up(&mut common, seats, place, session, seals, terms)
             };
             let counted = stripe.count_seals(batch, top_up);
-            common.settle_sources(batch, &mut stripe, counted.is_ok(), nonces);
+            common.settle_sources(batch, &mut stripe, counted.is_ok(), terms.nonces);
             if let Err(RefusedMessage { message, session }) = counted {
                 let left = stripe.seat_of(session).map_or(0, |seat| seat.seals_left);
-                return Err(common.refusal(message, session, left, nonces));
+                return Err(common.refusal(message, session, left, terms));
             }
         }
         let epoch = store.epoch.load(Ordering::Relaxed);
@@ -230,10 +250,11 @@ impl KeyStore {
         place: usize,
         session: SessionId,
         seals: u64,
-        nonces: NonceSource,
+        terms: Terms,
     ) -> bool {
         let Some(slot) = common.live(session) else { return false };
-        if seals > 0 && slot.nonce_source.is_some_and(|source| source != nonces) {
+        let differs = slot.nonce_source.is_some_and(|source| source != terms.nonces);
+        if slot.algorithm() != Some(terms.algorithm) || seals > 0 && differs {
             return false;
         }
         let at = session.slot as usize;
@@ -242,12 +263,12 @@ impl KeyStore {
         }
         let seat = &mut seats[at];
         if !seat.is_of(session) {
-            *seat = Seat { owner: Seat::owner(session, nonces), seals_left: 0 };
+            *seat = Seat { owner: Seat::owner(session, terms), seals_left: 0 };
         }
         if seals == 0 {
             return true;
         }
-        seat.owner = Seat::owner(session, nonces);
+        seat.owner = Seat::owner(session, terms);
         let missing = seals.saturating_sub(seat.seals_left);
         if slot.seals_left < missing {
             for (_, stripe) in self.stripes.iter().enumerate().filter(|(other, _)| *other != place)
@@ -421,6 +442,11 @@ impl Common {
         message: usize,
     ) -> Result<&Arc<NonceCounter>, EngineError> {
         let slot = self.live(session).ok_or(EngineError::UnknownSession { message, session })?;
+        if let Some(algorithm) =
+            slot.algorithm().filter(|algorithm| *algorithm != Algorithm::AesGcm)
+        {
+            return Err(BatchError::NonceRule { algorithm, rule: NonceRule::Counted }.into());
+        }
         match &mut slot.nonces {
             Some(counter) => Ok(counter),
             none => Ok(none.insert(Arc::new(NonceCounter::new()?))),
@@ -435,17 +461,23 @@ impl Common {
         message: usize,
         session: SessionId,
         left: u64,
-        nonces: NonceSource,
+        terms: Terms,
     ) -> EngineError {
-        match self.live(session) {
-            None => EngineError::UnknownSession { message, session },
-            Some(slot) if slot.nonce_source.is_some_and(|source| source != nonces) => {
-                match nonces {
-                    NonceSource::Counter => EngineError::NoncesOfCaller { session },
-                    NonceSource::Caller => EngineError::NoncesCounted { session },
-                }
+        let Some((slot, key)) = self.live(session).and_then(|slot| {
+            let key = slot.algorithm()?;
+            Some((slot, key))
+        }) else {
+            return EngineError::UnknownSession { message, session };
+        };
+        match slot.nonce_source {
+            _ if key != terms.algorithm => {
+                EngineError::Algorithm { message, session, key, batch: terms.algorithm }
             }
-            Some(slot) => {
+            Some(source) if source != terms.nonces => match terms.nonces {
+                NonceSource::Counter => EngineError::NoncesOfCaller { session },
+                NonceSource::Caller => EngineError::NoncesCounted { session },
+            },
+            _ => {
                 let sealed = slot.limit - slot.seals_left - left;
                 EngineError::SealLimit { session, sealed, limit: slot.limit }
             }
@@ -502,15 +534,15 @@ impl Stripe {
         sessions: impl Iterator<Item = (SessionId, u64)>,
         mut top_up: impl FnMut(&mut Vec<Seat>, SessionId, u64) -> bool,
     ) -> Result<(), RefusedMessage> {
-        let nonces = NonceSource::of(batch);
+        let terms = Terms::of(batch);
         let mut sessions = sessions.enumerate();
         loop {
             let seats = &mut self.seats[..];
             let missing =
-                sessions.find(|(_, (session, seals))| !count(seats, *session, *seals, nonces));
+                sessions.find(|(_, (session, seals))| !count(seats, *session, *seals, terms));
             let Some((message, (session, seals))) = missing else { return Ok(()) };
             let seats = &mut self.seats;
-            if top_up(seats, session, seals) && count(seats, session, seals, nonces) {
+            if top_up(seats, session, seals) && count(seats, session, seals, terms) {
                 continue;
             }
             self.uncount_seals(batch, message);

@@ -27,6 +27,38 @@ fn a_session_that_seals_with_nonces_of_one_source_takes_none_of_the_other() {
     assert_eq!((store.sealed(one), store.sealed(other)), (1, 1), "refused batches count nothing");
 }
 
+#[test]
+fn a_batch_for_another_algorithm_than_its_sessions_key_is_refused_with_both_names() {
+    let store = Arc::new(KeyStore::default());
+    let keys = Algorithm::ALL.map(|algorithm| Key::with_algorithm(algorithm, &[7; 32]).unwrap());
+    let sessions = keys.map(|key| store.install(key, 10));
+    for (key, session) in Algorithm::ALL.into_iter().zip(sessions) {
+        for batch in Algorithm::ALL {
+            for op in [Op::Open, Op::Seal] {
+                let ops = Ops::All(op);
+                let batch = Batch { algorithm: batch, ops, ..seal(&[session]) };
+                let admitted = KeyStore::admit(Arc::clone(&store), &batch).map(drop);
+                let batch = batch.algorithm;
+                let refused = EngineError::Algorithm { message: 0, session, key, batch };
+                assert_eq!(admitted, if key == batch { Ok(()) } else { Err(refused) });
+            }
+        }
+        assert_eq!(store.sealed(session), 1, "refused batches count nothing");
+    }
+}
+
+#[test]
+fn only_nonces_of_aes_gcm_are_counted() {
+    let store = KeyStore::default();
+    for algorithm in [Algorithm::Xaes256Gcm, Algorithm::AesGcmSiv] {
+        let session = store.install(Key::with_algorithm(algorithm, &[7; 32]).unwrap(), 10);
+        let rule = NonceRule::Counted;
+        let refused = EngineError::Batch(BatchError::NonceRule { algorithm, rule });
+        assert_eq!(store.next_nonces(&session.into(), 1), Err(refused.clone()));
+        assert_eq!(store.next_nonces(&vec![session].into(), 1), Err(refused));
+    }
+}
+
 fn key() -> Key {
     Key::Aes128([7; 16])
 }

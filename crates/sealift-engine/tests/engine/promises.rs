@@ -237,7 +237,10 @@ fn a_session_stops_at_its_limit() {
     assert!(run(&engine, &seal(&session, &[b"a", b"b"]), &Options::default()).is_ok());
     let error = run(&engine, &seal(&session, &[b"c"]), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("sealed 2 messages"), "{error}");
-    assert!(engine.session_with_limit(Key::Aes128([1; 16]), (1 << 32) + 1).is_err());
+    for key in [Key::Aes128([1; 16]), Key::Siv128([1; 16])] {
+        assert!(engine.session_with_limit(key, (1 << 32) + 1).is_err());
+    }
+    assert!(engine.session_with_limit(Key::Xaes256([1; 32]), (1 << 32) + 1).is_ok());
 }
 
 #[test]

@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use sealift_core::{Op, Spans, Work};
 
+use super::LONG_TEXT;
 use crate::{
     Schedules,
-    x86_64::window::item::{LONG_TEXT, MEDIUM_AAD},
+    x86_64::window::item::MEDIUM_AAD,
 };
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are

@@ -65,7 +65,7 @@ impl<const T: usize> Text<T> {
                 }
             )+};
         }
-        registers!(0 1 2 3 4 5 6 7 8);
+        registers!(0 1 2 3 4 5 6 7 8 9);
         mask
     }
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 use sealift_core::{Op, TextSpan};
 
 use super::class::ClassId;
-use super::item::{Class, Item, KeyForm, LONG_TEXT, LONGEST_TEXT};
+use super::item::{Class, Item, KeyForm, LONGEST_TEXT};
 use super::progression::Progression;
 use super::source::{Lot, Source};
 use crate::Schedules;
@@ -167,9 +167,10 @@ impl Desk {
         if self.texts.iter().fold(0, |longest, text| text.bytes.max(longest)) > LONGEST_TEXT {
             return None;
         }
+        let long = source.long_text;
         let ids = ROUNDS.map(|rounds| first.of_all_texts().map(|id| id.under(rounds)));
         let id = |text: &TextSpan, rounds: usize| {
-            ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(LONG_TEXT)]
+            ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(long)]
         };
         // A loop for each kind of keys spares a branch for each message.
         if let Schedules::Each(each) = source.schedules {

@@ -113,7 +113,7 @@ pub(crate) struct Class {
     pub(crate) rounds: usize,
     /// Length of every tag.
     pub(crate) tag_bytes: usize,
-    /// Blocks of every text, the last of them perhaps in part; [`LONG_TEXT`] stands for all longer ones.
+    /// Blocks of every text, the last of them perhaps in part; the caller's bound stands for all longer ones.
     pub(crate) text_blocks: usize,
     /// Blocks of every aad; from [`MEDIUM_AAD`] on not exact.
     pub(crate) aad_blocks: usize,
@@ -127,8 +127,10 @@ impl Class {
     }
 }
 
-/// Texts of this many blocks and of more are in one class.
+/// Texts of this many blocks and of more are in one class, for the wide kernels.
 pub(crate) const LONG_TEXT: usize = 9;
+/// The same at most, whatever the kernels.
+pub(crate) const LONG_TEXT_MAX: usize = 10;
 /// Stands for aads of 4 to [`MEDIUM_AAD_BLOCKS`] blocks.
 pub(crate) const MEDIUM_AAD: usize = 4;
 /// Blocks of the longest medium aad.

@@ -16,7 +16,7 @@ pub(in crate::x86_64) struct Groups<'a, const N: usize> {
 /// Where a message of nobody's is.
 #[repr(C, align(64))]
 pub(in crate::x86_64) struct Spare {
-    text: [u128; 8],
+    text: [u128; 9],
     tag: u128,
     status: Status,
 }
@@ -51,12 +51,12 @@ impl<'a, const N: usize> Groups<'a, N> {
 impl Spare {
     /// A message of zeros.
     pub(in crate::x86_64) fn new() -> Spare {
-        Spare { text: [0; 8], tag: 0, status: Status::Ok }
+        Spare { text: [0; 9], tag: 0, status: Status::Ok }
     }
 
     /// Leaves only zeros: what a key makes of zeros tells of other messages.
     pub(in crate::x86_64) fn wipe(&mut self) {
-        self.text = [0; 8];
+        self.text = [0; 9];
         self.tag = 0;
         // SAFETY: no instruction is emitted; whoever is given the address may read what is there, so the
         // zeros are written.

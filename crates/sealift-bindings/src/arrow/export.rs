@@ -1,0 +1,110 @@
+//! What was worked, as Arrow arrays.
+
+use super::{column_error, ffi};
+use crate::errors::{Failure, Outcome};
+use arrow_array::builder::BooleanBufferBuilder;
+use arrow_array::types::{LargeUtf8Type, Utf8Type};
+use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field};
+use pyo3_arrow::PyChunkedArray;
+use sealift_columns::{ColumnError, Offsets, Output};
+use std::sync::Arc;
+
+/// A column of the results of chunks, null where `nulls` says.
+pub(super) fn column(
+    outputs: Vec<Output>,
+    nulls: Vec<Option<NullBuffer>>,
+    to: To,
+    name: &str,
+) -> Outcome<PyChunkedArray> {
+    let is_large = |output: &Output| matches!(output.offsets, Offsets::I64(_));
+    let data_type = match (to, outputs.iter().any(is_large)) {
+        (To::Binary, false) => DataType::Binary,
+        (To::Binary, true) => DataType::LargeBinary,
+        (To::String, false) => DataType::Utf8,
+        (To::String, true) => DataType::LargeUtf8,
+    };
+    let mut first_row = 0;
+    let arrays = outputs.into_iter().zip(nulls).map(|(output, nulls)| {
+        let array = array(output, nulls, to, first_row)?;
+        first_row += array.len() as u64;
+        Ok(array)
+    });
+    let arrays = arrays.collect::<Result<Vec<_>, _>>().map_err(|error| column_error(error, name))?;
+    Ok(PyChunkedArray::try_new(arrays, Arc::new(Field::new("", data_type, true)))?)
+}
+
+/// The type of a column of results; its offsets are large where the bytes of a chunk need it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    Binary,
+    String,
+}
+
+impl To {
+    pub(super) fn read(name: &str) -> Outcome<Self> {
+        match name {
+            "binary" => Ok(Self::Binary),
+            "string" => Ok(Self::String),
+            _ => Err(Failure::Input(format!("to is {name:?}: give \"binary\" or \"string\""))),
+        }
+    }
+}
+
+fn array(
+    output: Output,
+    nulls: Option<NullBuffer>,
+    to: To,
+    first_row: u64,
+) -> Result<ArrayRef, ColumnError> {
+    let Output { bytes, offsets } = output;
+    let not_utf8 = |row: usize| ColumnError::NotUtf8 { row: first_row + row as u64 };
+    Ok(match (offsets, to) {
+        (Offsets::I32(offsets), To::Binary) => {
+            Arc::new(BinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
+        }
+        (Offsets::I64(offsets), To::Binary) => {
+            Arc::new(LargeBinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
+        }
+        (Offsets::I32(offsets), To::String) => {
+            let offsets = OffsetBuffer::new(offsets.into());
+            Arc::new(ffi::strings::<Utf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
+        }
+        (Offsets::I64(offsets), To::String) => {
+            let offsets = OffsetBuffer::new(offsets.into());
+            Arc::new(ffi::strings::<LargeUtf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
+        }
+    })
+}
+
+/// The nulls of each chunk, and of rows that did not open; these are ascending.
+pub(super) fn nulls(chunks: &[ArrayRef], failed: &[u64]) -> Vec<Option<NullBuffer>> {
+    let (mut first_row, mut failed) = (0u64, failed.iter().peekable());
+    let mut each = |chunk: &ArrayRef| {
+        let end = first_row + chunk.len() as u64;
+        let own = std::iter::from_fn(|| failed.next_if(|row| **row < end)).map(|row| row - first_row);
+        let nulls = with_failed(chunk, own.peekable());
+        first_row = end;
+        nulls
+    };
+    chunks.iter().map(&mut each).collect()
+}
+
+fn with_failed(
+    chunk: &ArrayRef,
+    mut failed: std::iter::Peekable<impl Iterator<Item = u64>>,
+) -> Option<NullBuffer> {
+    if failed.peek().is_none() {
+        return chunk.nulls().cloned();
+    }
+    let mut bits = BooleanBufferBuilder::new(chunk.len());
+    match chunk.nulls() {
+        Some(nulls) => bits.append_buffer(nulls.inner()),
+        None => bits.append_n(chunk.len(), true),
+    }
+    for row in failed {
+        bits.set_bit(usize::try_from(row).unwrap_or(0), false);
+    }
+    Some(NullBuffer::new(bits.finish()))
+}

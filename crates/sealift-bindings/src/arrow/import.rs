@@ -1,0 +1,340 @@
+//! Arrow arrays as the columns of `sealift-columns`.
+
+use super::column_error;
+use crate::errors::{Failure, Outcome, type_name, wrong_type};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3_arrow::input::AnyArray;
+use sealift_columns::{ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values};
+
+/// The chunks of a Python object that speaks Arrow.
+pub(super) fn chunks(object: &Bound<'_, PyAny>, name: &str) -> Outcome<(Vec<ArrayRef>, DataType)> {
+    let speaks = |method| object.hasattr(method);
+    if !speaks("__arrow_c_array__")? && !speaks("__arrow_c_stream__")? {
+        return Err(wrong_type(format!(
+            "{name} is {}: give an Arrow array, for example of pyarrow or polars",
+            type_name(object)
+        ))
+        .into());
+    }
+    let array = object.extract::<AnyArray>()?.into_chunked_array().map_err(PyErr::from)?;
+    let (chunks, field) = array.into_inner();
+    Ok((chunks, field.data_type().clone()))
+}
+
+/// Key ids or associated data as Python says them: one value for all rows, or a column.
+pub(super) enum Given {
+    One(KeyId),
+    Column(Vec<ArrayRef>),
+}
+
+impl Given {
+    /// Reads an int, a str, bytes or a column.
+    pub(super) fn read(object: &Bound<'_, PyAny>, name: &str) -> Outcome<Self> {
+        match key_id(object) {
+            Some(id) => Ok(Self::One(id?)),
+            None => Ok(Self::Column(chunks(object, name)?.0)),
+        }
+    }
+
+    fn chunks(&self) -> &[ArrayRef] {
+        match self {
+            Self::One(_) => &[],
+            Self::Column(chunks) => chunks,
+        }
+    }
+}
+
+/// An int, a str or bytes as a key id.
+pub(super) fn key_id(object: &Bound<'_, PyAny>) -> Option<Outcome<KeyId>> {
+    if object.is_instance_of::<PyInt>() {
+        let wrong = |_| Failure::Input(format!("key id {object}: integers from 0 to 2**64 - 1 are ids"));
+        return Some(object.extract().map(KeyId::Integer).map_err(wrong));
+    }
+    let text = object.cast::<PyString>().ok();
+    if let Some(text) = text {
+        return Some(text.to_cow().map(|text| KeyId::Bytes(text.as_bytes().into())).map_err(Failure::from));
+    }
+    object.cast::<PyBytes>().ok().map(|bytes| Ok(KeyId::Bytes(bytes.as_bytes().into())))
+}
+
+/// A column with its ids and associated data, cut so that no piece crosses the end of a chunk of any of them.
+pub(super) struct Pieces {
+    chunks: Vec<Vec<Piece>>,
+    one_id: Option<KeyId>,
+    aad: Vec<Given>,
+    name: String,
+}
+
+struct Piece {
+    values: Source,
+    ids: Option<(Source, Vec<KeyId>)>,
+    aad: Vec<Option<Source>>,
+}
+
+impl Piece {
+    fn views(&self) -> PieceViews<'_> {
+        PieceViews {
+            values: self.values.view_buffers(),
+            ids: self.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
+            aad: self.aad.iter().map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers)).collect(),
+        }
+    }
+}
+
+impl Pieces {
+    pub(super) fn new(
+        name: &str,
+        values: &[ArrayRef],
+        ids: Option<Given>,
+        aad: Vec<Given>,
+    ) -> Outcome<Self> {
+        let rows: usize = values.iter().map(|chunk| chunk.len()).sum();
+        let mut id_parts = ids.as_ref().map(|ids| Cursor::new(ids.chunks()));
+        for (column, given) in ids.iter().map(|ids| ("key_ids", ids)).chain(aad.iter().map(|aad| ("aad", aad))) {
+            let found = given.chunks().iter().map(|chunk| chunk.len()).sum();
+            if matches!(given, Given::Column(_)) && found != rows {
+                return Err(column_error(ColumnError::Count { column, found, expected: rows }, name));
+            }
+        }
+        let mut aad_parts: Vec<_> = aad.iter().map(|aad| Cursor::new(aad.chunks())).collect();
+        let mut chunks = vec![];
+        for chunk in values {
+            let (mut pieces, mut start) = (vec![], 0);
+            while start < chunk.len() {
+                let cursors = id_parts.iter().chain(&aad_parts);
+                let len = cursors.fold(chunk.len() - start, |len, cursor| cursor.left().min(len));
+                let ids = id_parts.as_mut().and_then(|cursor| cursor.take(len));
+                let aad = aad_parts.iter_mut().map(|cursor| cursor.take(len));
+                pieces.push(Piece {
+                    values: Source::new(part(chunk, start, len)),
+                    ids: ids.map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids))).transpose()?
+                        .map(|(dictionary, ids)| (Source::new(ids), dictionary)),
+                    aad: aad.map(|aad| aad.map(Source::new)).collect(),
+                });
+                start += len;
+            }
+            chunks.push(pieces);
+        }
+        let one_id = match ids {
+            Some(Given::One(id)) => Some(id),
+            _ => None,
+        };
+        Ok(Self { chunks, one_id, aad, name: name.to_owned() })
+    }
+
+    /// The pieces as they are worked.
+    pub(super) fn segments<'a>(&'a self, views: &'a [Vec<PieceViews<'a>>]) -> Outcome<Vec<Vec<Segment<'a>>>> {
+        let chunk = |(pieces, views): (&'a Vec<Piece>, &'a Vec<PieceViews<'a>>)| {
+            pieces.iter().zip(views).map(|(piece, views)| self.segment(piece, views)).collect()
+        };
+        self.chunks.iter().zip(views).map(chunk).collect()
+    }
+
+    /// Buffers of views, which segments lend.
+    pub(super) fn views(&self) -> Vec<Vec<PieceViews<'_>>> {
+        self.chunks.iter().map(|pieces| pieces.iter().map(Piece::views).collect()).collect()
+    }
+
+    fn segment<'a>(&'a self, piece: &'a Piece, views: &'a PieceViews<'a>) -> Outcome<Segment<'a>> {
+        let values = piece.values.values(&views.values, &self.name)?;
+        let ids = match (&piece.ids, &self.one_id) {
+            (Some((ids, dictionary)), _) => Some(ids.ids(&views.ids, dictionary, &self.name)?),
+            (None, Some(id)) => Some(Ids::same(id.clone())),
+            (None, None) => None,
+        };
+        let aad = piece.aad.iter().zip(&views.aad).zip(&self.aad).map(|((aad, views), given)| {
+            match (aad, given) {
+                (Some(aad), _) => aad.values(views, "aad"),
+                (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
+                (None, _) => Err(wrong_type("aad is an int: give bytes, str or a column of them").into()),
+            }
+        });
+        Ok(Segment { values, ids, aad: aad.collect::<Outcome<_>>()? })
+    }
+}
+
+/// Buffers of a piece's columns of views.
+pub(super) struct PieceViews<'a> {
+    values: Vec<&'a [u8]>,
+    ids: Vec<&'a [u8]>,
+    aad: Vec<Vec<&'a [u8]>>,
+}
+
+/// Takes a column's rows from its chunks, one stretch after the other.
+struct Cursor<'a> {
+    chunks: &'a [ArrayRef],
+    /// The next row, in the first chunk that is left.
+    start: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(chunks: &'a [ArrayRef]) -> Self {
+        let mut cursor = Self { chunks, start: 0 };
+        cursor.skip_ended();
+        cursor
+    }
+
+    /// Rows before the chunk ends; none end where there are no chunks.
+    fn left(&self) -> usize {
+        self.chunks.first().map_or(usize::MAX, |chunk| chunk.len() - self.start)
+    }
+
+    fn take(&mut self, len: usize) -> Option<ArrayRef> {
+        let taken = part(self.chunks.first()?, self.start, len);
+        self.start += len;
+        self.skip_ended();
+        Some(taken)
+    }
+
+    fn skip_ended(&mut self) {
+        while self.left() == 0 {
+            (self.chunks, self.start) = (&self.chunks[1..], 0);
+        }
+    }
+}
+
+fn part(chunk: &ArrayRef, start: usize, len: usize) -> ArrayRef {
+    if len == chunk.len() { chunk.clone() } else { chunk.slice(start, len) }
+}
+
+/// The ids of a dictionary, in the order of its codes; none of another column.
+fn dictionary(ids: &ArrayRef, name: &str) -> Outcome<Vec<KeyId>> {
+    let Some(ids) = ids.as_any_dictionary_opt() else { return Ok(vec![]) };
+    let values = Source::new(ids.values().clone());
+    let buffers = values.view_buffers();
+    let lent = values.ids(&buffers, &[], name)?;
+    (0..values.0.len())
+        .map(|at| lent.get(at).ok_or_else(|| {
+            Failure::Input(format!("key_ids of {name}: value {at} of the dictionary is null or negative"))
+        }))
+        .collect()
+}
+
+/// One array.
+struct Source(ArrayRef);
+
+impl Source {
+    fn new(array: ArrayRef) -> Self {
+        Self(array)
+    }
+
+    fn view_buffers(&self) -> Vec<&[u8]> {
+        let buffers = match self.0.data_type() {
+            DataType::BinaryView => self.0.as_binary_view().data_buffers(),
+            DataType::Utf8View => self.0.as_string_view().data_buffers(),
+            _ => &[],
+        };
+        buffers.iter().map(|buffer| buffer.as_slice()).collect()
+    }
+
+    /// The bytes of each row.
+    fn values<'a>(&'a self, views: &'a [&'a [u8]], name: &str) -> Outcome<Values<'a>> {
+        let array = &self.0;
+        let rows = match array.data_type() {
+            DataType::Binary => offsets32(array.as_binary::<i32>()),
+            DataType::Utf8 => offsets32(array.as_string::<i32>()),
+            DataType::LargeBinary => offsets64(array.as_binary::<i64>()),
+            DataType::LargeUtf8 => offsets64(array.as_string::<i64>()),
+            DataType::BinaryView => view_rows(array.as_binary_view(), views),
+            DataType::Utf8View => view_rows(array.as_string_view(), views),
+            DataType::FixedSizeBinary(_) => {
+                let array = array.as_fixed_size_binary();
+                Rows::Fixed(array.value_data(), usize::try_from(array.value_length()).unwrap_or(0))
+            }
+            other => {
+                return Err(wrong_type(format!(
+                    "{name} is a column of {other}: give binary or string of any kind (large, view, fixed size), \
+                     or cast it"
+                ))
+                .into());
+            }
+        };
+        Ok(Values { len: array.len(), rows, validity: validity(array.nulls()) })
+    }
+
+    /// Key ids.
+    fn ids<'a>(&'a self, views: &'a [&'a [u8]], dictionary: &'a [KeyId], name: &str) -> Outcome<Ids<'a>> {
+        let array = &self.0;
+        let kind = match array.data_type() {
+            DataType::Dictionary(key, _) => match integers_of_keys(array, key) {
+                Some(codes) => {
+                    let validity = validity(array.nulls());
+                    return Ok(Ids { kind: IdKind::Dictionary(codes, dictionary), validity });
+                }
+                None => return Err(wrong_ids(array.data_type(), name)),
+            },
+            _ => match integers(array) {
+                Some(integers) => IdKind::Integers(integers),
+                None => match self.values(views, name) {
+                    Ok(values) => return Ok(Ids { kind: IdKind::Strings(values), validity: None }),
+                    Err(_) => return Err(wrong_ids(array.data_type(), name)),
+                },
+            },
+        };
+        Ok(Ids { kind, validity: validity(array.nulls()) })
+    }
+}
+
+fn wrong_ids(found: &DataType, name: &str) -> Failure {
+    wrong_type(format!(
+        "key_ids of {name} is a column of {found}: give integers, strings, binary or a dictionary of them"
+    ))
+    .into()
+}
+
+fn offsets32<T: ByteArrayType<Offset = i32>>(array: &GenericByteArray<T>) -> Rows<'_> {
+    Rows::Offsets32(array.values().as_slice(), array.offsets().inner().inner().typed_data())
+}
+
+fn offsets64<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> Rows<'_> {
+    Rows::Offsets64(array.values().as_slice(), array.offsets().inner().inner().typed_data())
+}
+
+fn view_rows<'a, T: ByteViewType>(array: &'a GenericByteViewArray<T>, buffers: &'a [&'a [u8]]) -> Rows<'a> {
+    Rows::Views(array.views().inner().as_slice().as_chunks().0, buffers)
+}
+
+fn validity(nulls: Option<&NullBuffer>) -> Option<Validity<'_>> {
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
+    Some(Validity { bytes: nulls.validity(), offset: nulls.offset() })
+}
+
+fn integers(array: &ArrayRef) -> Option<Integers<'_>> {
+    Some(match array.data_type() {
+        DataType::Int8 => Integers::I8(array.as_primitive::<Int8Type>().values()),
+        DataType::Int16 => Integers::I16(array.as_primitive::<Int16Type>().values()),
+        DataType::Int32 => Integers::I32(array.as_primitive::<Int32Type>().values()),
+        DataType::Int64 => Integers::I64(array.as_primitive::<Int64Type>().values()),
+        DataType::UInt8 => Integers::U8(array.as_primitive::<UInt8Type>().values()),
+        DataType::UInt16 => Integers::U16(array.as_primitive::<UInt16Type>().values()),
+        DataType::UInt32 => Integers::U32(array.as_primitive::<UInt32Type>().values()),
+        DataType::UInt64 => Integers::U64(array.as_primitive::<UInt64Type>().values()),
+        _ => return None,
+    })
+}
+
+fn integers_of_keys<'a>(array: &'a ArrayRef, key: &DataType) -> Option<Integers<'a>> {
+    fn keys<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> &[K::Native] {
+        array.as_dictionary::<K>().keys().values()
+    }
+    Some(match key {
+        DataType::Int8 => Integers::I8(keys::<Int8Type>(array)),
+        DataType::Int16 => Integers::I16(keys::<Int16Type>(array)),
+        DataType::Int32 => Integers::I32(keys::<Int32Type>(array)),
+        DataType::Int64 => Integers::I64(keys::<Int64Type>(array)),
+        DataType::UInt8 => Integers::U8(keys::<UInt8Type>(array)),
+        DataType::UInt16 => Integers::U16(keys::<UInt16Type>(array)),
+        DataType::UInt32 => Integers::U32(keys::<UInt32Type>(array)),
+        DataType::UInt64 => Integers::U64(keys::<UInt64Type>(array)),
+        _ => return None,
+    })
+}

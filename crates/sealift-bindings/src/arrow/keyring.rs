@@ -1,0 +1,179 @@
+//! Keyrings, from Python.
+
+use super::import::key_id;
+use crate::bytes::Lent;
+use crate::errors::{Failure, Outcome, type_name, wrong_type};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use sealift::{Algorithm, Key};
+use sealift_columns::{ColumnError, KeyId, Segment};
+use std::path::PathBuf;
+
+/// Keys by id, each in one or more versions: the newest seals, all of them open.
+///
+/// Ids are integers from 0 to 2**64 - 1, or strings (bytes) of at most 255 bytes; all ids of a keyring are of one kind. Keys
+/// are wiped when it goes, and it can't be pickled: give workers a path or a function that makes it.
+///
+/// Args:
+///     keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest, or to a mapping from
+///         version to key. Or a function that gives such a value for an id: it is called once for each id that a column
+///         has and the keyring doesn't, before any row is worked.
+///     algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or "AES-GCM-SIV" (16 or 32).
+///
+/// Raises:
+///     TypeError: If `keys` is neither, or an id or a key is of a wrong type.
+///     InputError: If a key has a wrong length, ids are of two kinds or too long, or versions don't ascend.
+#[pyclass(frozen, module = "sealift.arrow")]
+pub(crate) struct Keyring {
+    keyring: sealift_columns::Keyring,
+    find: Option<Py<PyAny>>,
+    algorithm: Algorithm,
+}
+
+#[pymethods]
+impl Keyring {
+    #[new]
+    #[pyo3(signature = (keys, *, algorithm = "AES-GCM"))]
+    fn new(keys: &Bound<'_, PyAny>, algorithm: &str) -> Outcome<Self> {
+        let keyring = sealift_columns::Keyring::new();
+        let algorithm = algorithm.parse()?;
+        if keys.is_callable() {
+            return Ok(Self { keyring, find: Some(keys.clone().unbind()), algorithm });
+        }
+        let made = Self { keyring, find: None, algorithm };
+        let Ok(items) = keys.call_method0("items") else {
+            let found = type_name(keys);
+            let right = "give a mapping from id to key, or a function that finds the key of an id";
+            return Err(wrong_type(format!("keys is {found}: {right}")).into());
+        };
+        for item in items.try_iter()? {
+            let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+            made.add(&read_id(&id)?, &keys)?;
+        }
+        Ok(made)
+    }
+
+    /// Reads a keyring from a file of TOML that only its owner may read.
+    ///
+    /// It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to key in hexadecimal, to a
+    /// list of keys from the oldest version to the newest, or to a table from version to key.
+    ///
+    /// Args:
+    ///     path: Where it is.
+    ///
+    /// Raises:
+    ///     InputError: If it can't be read, if others may read it, or what is wrong in it, with its line.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, path: PathBuf) -> Outcome<Self> {
+        let keyring = py.detach(|| sealift_columns::Keyring::from_file(&path)).map_err(wrong)?;
+        let algorithm = keyring.algorithm().unwrap_or(Algorithm::AesGcm);
+        Ok(Self { keyring, find: None, algorithm })
+    }
+
+    /// Adds the next version of an id's key, which seals from now on.
+    ///
+    /// It waits for calls that are running.
+    ///
+    /// Args:
+    ///     id: The id, known or new.
+    ///     key: The key.
+    ///
+    /// Returns:
+    ///     The number of the version: 0 for the first of an id.
+    ///
+    /// Raises:
+    ///     TypeError: If `id` is neither int, str nor bytes, or `key` is not bytes-like.
+    ///     InputError: If `key` has a wrong length, or the id doesn't fit the others.
+    fn rotate(&self, py: Python<'_>, id: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Outcome<u16> {
+        let (id, key) = (read_id(id)?, self.read_key(key)?);
+        // Without the GIL: a call that is running may need it to end.
+        py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
+    }
+
+    fn __contains__(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
+        Ok(self.keyring.contains(&read_id(id)?))
+    }
+
+    fn __len__(&self) -> usize {
+        self.keyring.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Keyring({} ids, {})", self.keyring.len(), self.algorithm)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(wrong_type(
+            "a Keyring can't be pickled, because keys would be in the pickle: give workers a path for \
+             Keyring.from_file or a function that makes it",
+        ))
+    }
+}
+
+impl Keyring {
+    /// The keyring, with the keys of all ids in some segments where a function finds them.
+    pub(super) fn of_all(
+        &self,
+        py: Python<'_>,
+        segments: &[Vec<Segment<'_>>],
+    ) -> Outcome<&sealift_columns::Keyring> {
+        if let Some(find) = &self.find {
+            let missing = py.detach(|| self.keyring.missing(segments));
+            for id in missing {
+                let keys = find.bind(py).call1((id_object(py, &id)?,))?;
+                self.add(&id, &keys)?;
+            }
+        }
+        Ok(&self.keyring)
+    }
+
+    /// Adds the versions of an id: a key, a list of keys, or a mapping from version to key.
+    fn add(&self, id: &KeyId, keys: &Bound<'_, PyAny>) -> Outcome<()> {
+        let py = keys.py();
+        let mut versions: Vec<(u16, Key)> = if let Ok(keys) = keys.cast::<PyDict>() {
+            let version = |(version, key): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+                let wrong = |_| Failure::Input(format!("key {id}: version {version}: versions are 0 to 65,535"));
+                Ok((version.extract().map_err(wrong)?, self.read_key(&key)?))
+            };
+            keys.iter().map(version).collect::<Outcome<_>>()?
+        } else if keys.is_instance_of::<PyList>() || keys.is_instance_of::<PyTuple>() {
+            let numbered = keys.try_iter()?.zip(0..).map(|(key, version)| Ok((version, self.read_key(&key?)?)));
+            numbered.collect::<Outcome<_>>()?
+        } else {
+            vec![(0, self.read_key(keys)?)]
+        };
+        if versions.is_empty() {
+            return Err(Failure::Input(format!("key {id} has no version: give at least one key")));
+        }
+        versions.sort_by_key(|(version, _)| *version);
+        versions.iter().try_for_each(|(version, key)| {
+            py.detach(|| self.keyring.insert(id, *version, key)).map_err(wrong)
+        })
+    }
+
+    fn read_key(&self, key: &Bound<'_, PyAny>) -> Outcome<Key> {
+        Ok(Key::with_algorithm(self.algorithm, Lent::read(key, "a key")?.as_slice())?)
+    }
+}
+
+fn read_id(id: &Bound<'_, PyAny>) -> Outcome<KeyId> {
+    key_id(id).unwrap_or_else(|| {
+        let found = type_name(id);
+        Err(wrong_type(format!("a key id is {found}: ids are int, str or bytes")).into())
+    })
+}
+
+/// An id as a function is given it: a str where it is UTF-8.
+fn id_object<'py>(py: Python<'py>, id: &KeyId) -> PyResult<Bound<'py, PyAny>> {
+    match id {
+        KeyId::Integer(id) => Ok(id.into_pyobject(py)?.into_any()),
+        KeyId::Bytes(id) => match std::str::from_utf8(id) {
+            Ok(text) => Ok(text.into_pyobject(py)?.into_any()),
+            Err(_) => Ok(id.into_pyobject(py)?.into_any()),
+        },
+    }
+}
+
+fn wrong(error: ColumnError) -> Failure {
+    Failure::Input(error.to_string())
+}

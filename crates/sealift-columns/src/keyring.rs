@@ -1,0 +1,323 @@
+//! Keys by id and version.
+
+use crate::ColumnError;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sealift_core::{Algorithm, Key};
+use sealift_engine::SEALS_MAX;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Which key a row is sealed with: an integer or a byte string, for example a name in UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeyId {
+    /// A number.
+    Integer(u64),
+    /// At most 255 bytes.
+    Bytes(Box<[u8]>),
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(id) => write!(f, "{id}"),
+            Self::Bytes(id) => write!(f, "{:?}", String::from_utf8_lossy(id)),
+        }
+    }
+}
+
+/// Keys by id, each in one or more versions: the newest seals, all of them open.
+///
+/// Ids are all integers or all byte strings. Keys are wiped on drop, and `Debug` shows none. Several threads may use it at
+/// once; a rotation waits for the calls that are running.
+#[derive(Default)]
+pub struct Keyring {
+    table: RwLock<Table>,
+    /// Rows of seals that are running.
+    pub(crate) in_flight: AtomicU64,
+}
+
+impl Keyring {
+    /// One without keys.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the next version of an id's key, which seals from now on, and returns its number: 0 for the first.
+    ///
+    /// # Errors
+    /// An id of another kind than those there are, or longer than 255 bytes; a version that is not above all others.
+    pub fn rotate(&self, id: &KeyId, key: &Key) -> Result<u16, ColumnError> {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let version = match table.find(id) {
+            None => 0,
+            Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(
+                || ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() },
+            )?,
+        };
+        table.insert(id, version, key)?;
+        Ok(version)
+    }
+
+    /// Adds a version of an id's key by its number, for a keyring that is made again.
+    ///
+    /// # Errors
+    /// As for [`rotate`](Self::rotate).
+    pub fn insert(&self, id: &KeyId, version: u16, key: &Key) -> Result<(), ColumnError> {
+        self.table.write().unwrap_or_else(PoisonError::into_inner).insert(id, version, key)
+    }
+
+    /// Number of ids.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.read().entries.len()
+    }
+
+    /// What its first key is for; none without keys.
+    #[must_use]
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        self.read().present.first().map(|class| class.algorithm)
+    }
+
+    /// Whether it has no id.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it has a key of this id.
+    #[must_use]
+    pub fn contains(&self, id: &KeyId) -> bool {
+        self.read().find(id).is_some()
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keyring({} ids)", self.len())
+    }
+}
+
+/// What a keyring holds.
+#[derive(Default)]
+pub(crate) struct Table {
+    integers: HashMap<u64, u32, FxBuildHasher>,
+    names: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    pub(crate) entries: Vec<Entry>,
+    /// The newest version of each entry, by itself: 8 bytes a lookup.
+    newest: Vec<Version>,
+    keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
+    classes: Vec<Class>,
+    /// Messages that each key has sealed.
+    sealed: Vec<AtomicU64>,
+    has_wide_id: bool,
+    /// The classes of the keys, each once.
+    present: Vec<Class>,
+}
+
+/// What the keys of a batch have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) key_bytes: usize,
+}
+
+impl Class {
+    fn of(key: &Key) -> Self {
+        Self { algorithm: key.algorithm(), key_bytes: key.as_bytes().len() }
+    }
+}
+
+/// The versions of one id's key.
+pub(crate) struct Entry {
+    pub(crate) id: KeyId,
+    /// Ascending; never empty.
+    versions: Vec<Version>,
+}
+
+/// One key.
+#[derive(Clone, Copy)]
+pub(crate) struct Version {
+    pub(crate) version: u16,
+    /// Its place among all keys.
+    pub(crate) key: u32,
+}
+
+impl Entry {
+    pub(crate) fn version(&self, version: u16) -> Option<Version> {
+        let at = self.versions.binary_search_by_key(&version, |found| found.version).ok()?;
+        Some(self.versions[at])
+    }
+}
+
+impl Table {
+    fn insert(&mut self, id: &KeyId, version: u16, key: &Key) -> Result<(), ColumnError> {
+        self.check_id(id)?;
+        let wrong = |reason| ColumnError::Version { id: id.clone(), reason };
+        let full = |_| wrong("there are 2^32 keys".to_owned());
+        let found = self.find(id);
+        if let Some(newest) = found.map(|entry| self.newest(entry).version)
+            && version <= newest
+        {
+            return Err(wrong(format!("{version} is not above the newest, {newest}")));
+        }
+        let place = u32::try_from(self.classes.len()).map_err(full)?;
+        self.push_key(key);
+        let version = Version { version, key: place };
+        if let Some(entry) = found {
+            self.newest[entry as usize] = version;
+            self.entries[entry as usize].versions.push(version);
+            return Ok(());
+        }
+        let entry = u32::try_from(self.entries.len()).map_err(full)?;
+        match id {
+            KeyId::Integer(number) => {
+                self.has_wide_id |= *number > u32::MAX.into();
+                self.integers.insert(*number, entry);
+            }
+            KeyId::Bytes(name) => {
+                self.names.insert(name.clone(), entry);
+            }
+        }
+        self.newest.push(version);
+        self.entries.push(Entry { id: id.clone(), versions: vec![version] });
+        Ok(())
+    }
+
+    fn check_id(&self, id: &KeyId) -> Result<(), ColumnError> {
+        let wrong = |reason: &str| ColumnError::KeyId { id: id.clone(), reason: reason.to_owned() };
+        match id {
+            KeyId::Integer(_) if !self.names.is_empty() => {
+                Err(wrong("the other ids of this keyring are strings"))
+            }
+            KeyId::Bytes(_) if !self.integers.is_empty() => {
+                Err(wrong("the other ids of this keyring are integers"))
+            }
+            KeyId::Bytes(name) if name.len() > 255 => {
+                Err(wrong("an id has at most 255 bytes"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keys are moved by hand, so that the memory they leave is wiped.
+    fn push_key(&mut self, key: &Key) {
+        if self.keys.len() == self.keys.capacity() {
+            let mut larger = Zeroizing::new(Vec::with_capacity((2 * self.keys.len()).max(16)));
+            larger.extend(self.keys.iter().copied());
+            self.keys = larger;
+        }
+        let mut bytes = [0; KEY_BYTES_MAX];
+        bytes[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
+        self.keys.push(bytes);
+        bytes.zeroize();
+        let class = Class::of(key);
+        self.classes.push(class);
+        if !self.present.contains(&class) {
+            self.present.push(class);
+        }
+        self.sealed.push(AtomicU64::new(0));
+    }
+
+    pub(crate) fn find(&self, id: &KeyId) -> Option<u32> {
+        match id {
+            KeyId::Integer(id) => self.find_integer(*id),
+            KeyId::Bytes(id) => self.find_name(id),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn find_integer(&self, id: u64) -> Option<u32> {
+        self.integers.get(&id).copied()
+    }
+
+    #[inline]
+    pub(crate) fn find_name(&self, id: &[u8]) -> Option<u32> {
+        self.names.get(id).copied()
+    }
+
+    /// The version of an entry that seals.
+    #[inline]
+    pub(crate) fn newest(&self, entry: u32) -> Version {
+        self.newest[entry as usize]
+    }
+
+    /// Whether an integer id takes 8 bytes in a row, else 4.
+    pub(crate) fn has_wide_id(&self) -> bool {
+        self.has_wide_id
+    }
+
+    pub(crate) fn key_count(&self) -> usize {
+        self.classes.len()
+    }
+
+    #[inline]
+    pub(crate) fn class(&self, key: u32) -> Class {
+        self.classes[key as usize]
+    }
+
+    /// The bytes of a key, zeros behind a short one.
+    #[inline]
+    pub(crate) fn key(&self, key: u32) -> &[u8; KEY_BYTES_MAX] {
+        &self.keys[key as usize]
+    }
+
+    /// The classes that its keys have.
+    pub(crate) fn all_classes(&self) -> &[Class] {
+        &self.present
+    }
+
+    /// The length of nonces, if all keys have the same.
+    pub(crate) fn common_nonce_bytes(&self) -> Option<usize> {
+        let mut lengths = self.present.iter().map(|class| class.algorithm.nonce_bytes());
+        let first = lengths.next()?;
+        lengths.all(|length| length == first).then_some(first)
+    }
+
+    /// The id of an entry.
+    #[inline]
+    pub(crate) fn id(&self, entry: u32) -> &KeyId {
+        &self.entries[entry as usize].id
+    }
+
+    /// A version of an entry.
+    pub(crate) fn version(&self, entry: u32, version: u16) -> Option<Version> {
+        let newest = self.newest(entry);
+        if newest.version == version { Some(newest) } else { self.entries[entry as usize].version(version) }
+    }
+
+    /// Whether some key could pass its limit by so many more messages.
+    pub(crate) fn may_pass_limit(&self, messages: u64) -> bool {
+        (0..self.sealed.len()).any(|key| self.passes(key, messages))
+    }
+
+    /// The first key that would pass its limit by so many messages of each, and how many it has sealed.
+    pub(crate) fn first_passed(&self, counts: &[u64]) -> Option<(KeyId, u64)> {
+        let key = counts.iter().enumerate().position(|(key, count)| self.passes(key, *count))?;
+        let is_of = |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
+        let entry = self.entries.iter().find(is_of)?;
+        Some((entry.id.clone(), self.sealed[key].load(Ordering::Relaxed)))
+    }
+
+    /// Whether so many more messages are too many for a key: only AES-GCM under drawn nonces has a limit.
+    fn passes(&self, key: usize, messages: u64) -> bool {
+        let sealed = self.sealed[key].load(Ordering::Relaxed);
+        self.classes[key].algorithm == Algorithm::AesGcm && sealed.saturating_add(messages) > SEALS_MAX
+    }
+
+    /// Counts messages that were sealed, by key.
+    pub(crate) fn add_sealed(&self, counts: &[u32]) {
+        for (sealed, count) in self.sealed.iter().zip(counts).filter(|(_, count)| **count > 0) {
+            sealed.fetch_add((*count).into(), Ordering::Relaxed);
+        }
+    }
+}
+
+const KEY_BYTES_MAX: usize = 32;
