@@ -18,11 +18,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-import pyarrow as pa
-import ray
-from ray.data import ActorPoolStrategy, Dataset
+try:
+    import pyarrow as pa
+    import ray
+    from ray.data import ActorPoolStrategy, Dataset
+except ModuleNotFoundError as error:
+    message = f'{error}: sealift.ray needs `pip install "sealift[ray]"`'
+    raise ModuleNotFoundError(message, name=error.name) from error
 
-from sealift.arrow import Aad, Keyring, Layout, open_column, seal_column
+from sealift.arrow import Keyring, Layout, open_column, seal_column
 from sealift.errors import InputError
 
 __all__ = ["KeyringReference", "open_dataset", "seal_dataset"]
@@ -39,7 +43,7 @@ def seal_dataset(
     keyring: KeyringReference,
     *,
     key_ids: str,
-    aad: Aad = None,
+    aad: str | bytes | list[str | bytes] | None = None,
     layout: Layout = "row",
     concurrency: int | None = None,
     num_cpus: float = 0.5,
@@ -78,9 +82,9 @@ def open_dataset(
     keyring: KeyringReference,
     *,
     key_ids: str | None = None,
-    aad: Aad = None,
+    aad: str | bytes | list[str | bytes] | None = None,
     layout: Layout = "row",
-    to: Literal["string"] | None = None,
+    to: Literal["binary", "string"] = "binary",
     concurrency: int | None = None,
     num_cpus: float = 0.5,
     resources: Mapping[str, float] | None = None,
@@ -94,7 +98,7 @@ def open_dataset(
         key_ids: As for `seal_dataset`; rows of the layout "row" hold their key's id.
         aad: What the rows were sealed with.
         layout: What the rows were sealed in.
-        to: "string" for a column of strings, which are checked to be UTF-8.
+        to: As `sealift.arrow.open_column` takes it.
         concurrency: As for `seal_dataset`.
         num_cpus: As for `seal_dataset`.
         resources: As for `seal_dataset`.

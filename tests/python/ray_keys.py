@@ -1,7 +1,7 @@
 """Sources of keyrings for tests: nodes import this file by its name."""
 
-import json
 import threading
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,18 +23,19 @@ class GatedKeys:
     """
 
     keys: Path
-    """{"id": "key in hex"}, as JSON."""
+    """A file that `Keyring.from_file` reads."""
     signal: Path
     gate: Path
     """Both are FIFOs."""
 
     def __call__(self) -> Keyring:
         """Makes the keyring, on a node."""
-        key_of = json.loads(self.keys.read_text(encoding="utf-8"))
+        key_of = tomllib.loads(self.keys.read_text(encoding="utf-8"))["keys"]
         seen: list[int] = []
 
         def key(person: int) -> bytes:
-            is_head = get_node_ip_address() == ADDRESSES[0]
+            address = get_node_ip_address()  # type: ignore[no-untyped-call]
+            is_head = address == ADDRESSES[0]
             if is_head and not seen:
                 _read(self.gate)
             if not is_head and len(seen) == KEYS_BEFORE_SIGNAL:

@@ -22,7 +22,6 @@ from ray._private.authentication_test_utils import reset_auth_token_state
 
 ADDRESSES = ("127.0.0.2", "127.0.0.3")
 CPUS_PER_NODE, ROOM = 2, 2
-OBJECT_STORE_BYTES = 100_000_000
 VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
     # A killed node counts as dead after five refused calls, one each half second instead of three.
@@ -54,17 +53,18 @@ class RayNodes:
 
 
 @contextmanager
-def ray_nodes() -> Iterator[RayNodes]:
+def ray_nodes(object_store_bytes: int = 100_000_000) -> Iterator[RayNodes]:
     """Starts two nodes, sets Ray's variables in this process, and ends and removes all of it."""
     token = secrets.token_hex(32)
     folder = Path(tempfile.mkdtemp(prefix="r", dir="/tmp"))  # a socket's path has 107 bytes
     starters: list[subprocess.Popen[str]] = []
     with _variables(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token, **VARIABLES):
         try:
+            store = f"--object-store-memory={object_store_bytes}"
             head = ("--head", "--port=0", "--include-dashboard=false")
-            starters.append(_start(folder, ADDRESSES[0], *head))
+            starters.append(_start(folder, ADDRESSES[0], store, *head))
             address = (folder / "ray_current_cluster").read_text(encoding="utf-8")
-            starters.append(_start(folder, ADDRESSES[1], f"--address={address}"))
+            starters.append(_start(folder, ADDRESSES[1], store, f"--address={address}"))
             yield RayNodes(address, token, folder, starters)
         finally:
             ray.shutdown()
@@ -90,7 +90,7 @@ def _start(folder: Path, address: str, *options: str) -> subprocess.Popen[str]:
         *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *options),
         *(f"--node-ip-address={address}", f"--temp-dir={folder}", f"--num-cpus={CPUS_PER_NODE}"),
         *("--min-worker-port=0", "--max-worker-port=0"),
-        *(f"--object-store-memory={OBJECT_STORE_BYTES}", f'--resources={{"room": {ROOM}}}'),
+        f'--resources={{"room": {ROOM}}}',
     ]
     starter = subprocess.Popen(
         command,

@@ -1,7 +1,6 @@
 """Sealed columns of Ray datasets, on two nodes. The tests of this file run in order."""
 
 import base64
-import json
 import os
 import secrets
 import select
@@ -19,13 +18,14 @@ from ray import cloudpickle
 from ray.data import DataContext, Dataset
 
 import sealift.ray
+from key_file import write_keys
 from ray_keys import GatedKeys
 from ray_nodes import ADDRESSES, WARNINGS, RayNodes, ray_nodes
 from sealift.arrow import Keyring, open_column
 from sealift.errors import InputError
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in WARNINGS]
-ROWS, FILES, ROWS_PER_KEY = 4_000, 8, 50
+ROWS, FILES, KEYS = 4_000, 8, 80
 SIGNAL_TIMEOUT_S = 300
 HEADER_OF_SHORT_IDS = b"\x11\x04"
 MARKER = secrets.token_bytes(9)
@@ -49,7 +49,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = range(file * ROWS // FILES, (file + 1) * ROWS // FILES)
         columns = {
             "row": pa.array(rows, pa.int64()),
-            "person": pa.array([row // ROWS_PER_KEY for row in rows], pa.uint32()),
+            "person": pa.array([row * KEYS // ROWS for row in rows], pa.uint32()),
             "name": pa.array([f"name {row} " * (row % 7) for row in rows]),
         }
         pq.write_table(pa.table(columns), folder / f"{file}.parquet")
@@ -58,10 +58,8 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "keys.json"
-    path.touch(mode=0o600)
-    hex_of = {each: (MARKER + secrets.token_bytes(23)).hex() for each in range(ROWS // 50)}
-    path.write_text(json.dumps(hex_of))
+    path = tmp_path_factory.mktemp("keys") / "keys.toml"
+    write_keys(path, {number: MARKER + secrets.token_bytes(23) for number in range(KEYS)})
     return path
 
 
@@ -82,7 +80,7 @@ def test_blocks_without_rows_seal_to_none(people: Path, keys: Path) -> None:
     table = pq.read_table(people)
     ds = ray.data.from_arrow([table.slice(0, 0), table.slice(0, 3), table.slice(3, 0)])
     sealed = sealift.ray.seal_dataset(ds, "name", keys, key_ids="person", concurrency=1)
-    assert _table(sealed).num_rows == 3
+    assert [row["row"] for row in sealed.take_all()] == [0, 1, 2]
 
 
 @pytest.mark.usefixtures("nodes")
@@ -97,7 +95,7 @@ def test_a_reference_that_would_carry_keys_is_refused(people: Path) -> None:
     }
     for name, source in sources.items():
         with pytest.raises(InputError, match=f"keyring .*{name}"):
-            sealift.ray.seal_dataset(ds, "name", source, key_ids="person")  # type: ignore[arg-type]
+            sealift.ray.seal_dataset(ds, "name", source, key_ids="person")
 
 
 @pytest.mark.usefixtures("nodes")
@@ -156,8 +154,7 @@ def test_a_node_lost_in_the_middle_loses_doubles_and_repeats_nothing(
     assert alive == [True, False]
 
     found = pq.read_table(tmp_path / "sealed").sort_by("row")
-    ring = Keyring({int(each): bytes.fromhex(key) for each, key in _json(keys).items()})
-    opened = open_column(found, "name", keys=ring, to="string")
+    opened = open_column(found, "name", keys=Keyring.from_file(keys), to="string")
     assert opened == pq.read_table(people).sort_by("row")
 
     rows = pq.read_table(attempts)["name"].to_pylist()
@@ -234,10 +231,6 @@ def _of_main() -> Callable[[], Keyring]:
 
     main.__module__ = main.__qualname__ = "__main__"
     return main
-
-
-def _json(path: Path) -> dict[str, str]:
-    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _table(ds: Dataset) -> pa.Table:
