@@ -4,6 +4,8 @@ import base64
 import os
 import secrets
 import select
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,6 +20,7 @@ from ray import cloudpickle
 from ray.data import DataContext, Dataset
 
 import sealift.ray
+from clusters_page import code
 from key_file import write_keys
 from ray_keys import GatedKeys
 from ray_nodes import ADDRESSES, WARNINGS, RayNodes, ray_nodes
@@ -44,7 +47,8 @@ def nodes() -> Iterator[RayNodes]:
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("people")
+    folder = tmp_path_factory.mktemp("data") / "people"
+    folder.mkdir()
     for file in range(FILES):
         rows = range(file * ROWS // FILES, (file + 1) * ROWS // FILES)
         columns = {
@@ -65,14 +69,15 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.usefixtures("nodes")
 def test_a_sealed_dataset_opens_to_what_it_was(people: Path, keys: Path) -> None:
-    ds = ray.data.read_parquet(str(people))
-    sealed = sealift.ray.seal_dataset(ds, "name", keys, key_ids="person").materialize()
-    assert sealed.num_blocks() > 1
-    table, original = _table(sealed), pq.read_table(people)
-    assert table.schema.field("name").type == pa.binary()
-    assert table.drop_columns("name") == original.drop_columns("name")
-    assert not set(table["name"].to_pylist()) & {*original["name"].cast(pa.binary()).to_pylist()}
-    assert _table(sealift.ray.open_dataset(sealed, "name", keys, to="string")) == original
+    names: dict[str, Any] = {}
+    exec(code("Ray", people.parent, keys), names)
+    assert names["people"].materialize().num_blocks() > 1
+    original, opened = pq.read_table(people), _table(names["opened"])
+    assert opened == original
+    sealed = pq.read_table(people.parent / "sealed").sort_by("row")
+    assert sealed.schema.field("name").type == pa.binary()
+    assert sealed.drop_columns("name") == original.drop_columns("name")
+    assert not {*sealed["name"].to_pylist()} & {*original["name"].cast(pa.binary()).to_pylist()}
 
 
 @pytest.mark.usefixtures("nodes")
@@ -104,6 +109,14 @@ def test_wrong_columns_are_refused_before_any_work(people: Path, keys: Path) -> 
     for column, key_ids in (("nobody", "person"), ("name", "nobody"), ("row", "person")):
         with pytest.raises((InputError, TypeError, KeyError), match=r"nobody|row"):
             sealift.ray.seal_dataset(ds, column, keys, key_ids=key_ids)
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_node_that_finds_no_keys_says_so(people: Path, tmp_path: Path) -> None:
+    ds = ray.data.read_parquet(str(people))
+    sealed = sealift.ray.seal_dataset(ds, "name", tmp_path / "none.toml", key_ids="person")
+    with pytest.raises(ray.exceptions.RayError, match=r"none\.toml"):
+        sealed.materialize()
 
 
 def test_a_search_finds_no_key_but_one_that_is_planted(
@@ -162,6 +175,14 @@ def test_a_node_lost_in_the_middle_loses_doubles_and_repeats_nothing(
     assert {row[:2] for row in rows} == {HEADER_OF_SHORT_IDS}
     assert len({row[8:20] for row in rows}) == len(set(rows))
     assert _places_with(MARKER, nodes) == set()
+
+
+def test_without_ray_the_import_says_what_to_install() -> None:
+    code = "import sys; sys.modules['ray'] = None; import sealift.ray"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert 'pip install "sealift[ray]"' in ended.stderr
 
 
 class Idle:

@@ -1,6 +1,5 @@
 """The code in docs/clusters.md is run as it stands there, with other paths."""
 
-import re
 import secrets
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,12 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clusters_page import code
 from conftest import skip
 from key_file import write_keys
 from run_report import ran
 from sealift.arrow import Keyring, open_column
-
-DOCUMENT = Path(__file__).parents[2] / "docs/clusters.md"
 
 
 @pytest.mark.filterwarnings("ignore")  # what Spark and Dask warn of is theirs
@@ -36,17 +34,10 @@ def test_a_recipe_seals_what_opens_again(section: str, tmp_path: Path) -> None:
     keys = tmp_path / "keys.toml"
     write_keys(keys, {number: secrets.token_bytes(32) for number in range(7)})
 
-    text = _code(section).replace("/data/", f"{tmp_path}/")
-    exec(text.replace("/etc/sealift/keys.toml", str(keys)), {"__name__": "recipe"})
+    exec(code(section, tmp_path, keys), {"__name__": "recipe"})
 
     sealed = pq.read_table(tmp_path / "sealed").select(people.column_names).sort_by("row")
     assert sealed["name"].type in (pa.binary(), pa.large_binary())
     opened = open_column(sealed, "name", keys=Keyring.from_file(keys), to="string")
     assert opened.to_pylist() == people.to_pylist()
     ran(library)
-
-
-def _code(section: str) -> str:
-    text = DOCUMENT.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
-    (code,) = re.findall(r"```python\n(.*?)```", text.partition("\n## ")[0], re.DOTALL)
-    return str(code)
