@@ -75,6 +75,12 @@ bench-frames: $(EXTENSIONS) ## Exchange a million frames of 64 KiB with another 
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
 	@$(BIN)/python tools/docs.py
 
+.PHONY: bench-ray
+bench-ray: $(EXTENSIONS) $(TESTING) ## Seal a column on two Ray nodes of this machine and in one process, in turn; five minutes
+	@mkdir -p $(RESULTS)
+	@PYTHONPATH=tests/python $(BIN)/python benches/ray_data.py --out $(RESULTS)
+	@$(BIN)/python tools/docs.py
+
 .PHONY: gpu
 gpu: wheel ## Check the GPUs of this machine, then measure them, with wheels, for `sealift lab report`; some seven minutes
 	@mkdir -p $(RESULTS)
@@ -145,6 +151,11 @@ test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@cargo test --quiet --locked --workspace --no-run --test opencl
 	@echo "Testing the Python package"
 	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+.PHONY: recipes
+recipes: $(EXTENSION) $(TESTING) ## Install Spark and Dask into .venv/recipes and run the code of docs/clusters.md; 850 MB, needs Java 17
+	@$(BIN)/python -m pip install --quiet --upgrade --target .venv/recipes 'pyspark>=4,<5' 'dask[dataframe]>=2026.1'
+	@SEALIFT_REQUIRE=pyspark,dask PYTHONPATH=.venv/recipes $(BIN)/python -m pytest tests/python/test_recipes.py
 
 .PHONY: portable
 portable: $(TESTING) ## Run the Rust tests as on a processor that has no kernels here

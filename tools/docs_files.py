@@ -111,6 +111,25 @@ def fleet_runs(sources: Sequence[Source]) -> str:
     )
 
 
+def ray_nodes(sources: Sequence[Source]) -> str:
+    """Rows a second of each way, and its time against one process, round by round."""
+    document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
+    rounds = document["seconds"]
+    rows = []
+    for way in rounds[0]:
+        times = sorted(each[way] / each["one process"] for each in rounds)
+        rate = document["rows"] / median(each[way] for each in rounds)
+        extent = f"{format_number(times[0])} to {format_number(times[-1])}"
+        ratio = f"{format_number(median(times))} ({extent})"
+        rows.append([way, format_number(rate / 1e6), ratio])
+    table = text_table(["way", "million rows a second", "times as long as one process"], rows)
+    return (
+        f"{table}\n\n{document['rows']:,} rows of {document['text_bytes']} B under "
+        f"{document['keys']:,} keys, Parquet to Parquet; medians of {len(rounds)} rounds, and "
+        f"their extremes (`make bench-ray`). Measured {sources[-1].origin}."
+    )
+
+
 def gpu_limits(_: Sequence[Source]) -> str:
     """What GPUs do at most with blocks of 128 threads, from machine code: projected."""
     rows = []
