@@ -1,7 +1,8 @@
 """The engine, native. Import these names from `sealift`."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import (
@@ -38,6 +39,7 @@ __all__ = [
     "Finished",
     "Fixed",
     "InFlight",
+    "Keyring",
     "Offsets",
     "PolicyInfo",
     "Quote",
@@ -47,7 +49,10 @@ __all__ = [
     "__version__",
     "aes_ctr",
     "drivers",
+    "open_array",
     "policies",
+    "reseal_array",
+    "seal_array",
 ]
 
 __version__: str
@@ -1064,3 +1069,157 @@ class Calibrated:
     """Why it was not measured; None where it was."""
 
 # Simulated DPUs.
+
+# Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+_ArrowColumn: TypeAlias = Any
+# One value for all rows, or a column.
+_KeyIds: TypeAlias = int | str | bytes | _ArrowColumn
+_KeyVersions: TypeAlias = Buffer | Sequence[Buffer] | Mapping[int, Buffer]
+
+@final
+class Keyring:
+    """Keys by id, each in one or more versions: the newest seals, all of them open.
+
+    Ids are integers from 0 to 2**64 - 1, or strings (bytes) of at most 255 bytes; all ids of a
+    keyring are of one kind. Keys are wiped when it goes, and it can't be pickled: give workers a path
+    or a function that makes it.
+
+    Args:
+        keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest,
+            or to a mapping from version to key. Or a function that gives such a value for an id: it
+            is called once for each id that a column has and the keyring doesn't, before any row is
+            worked.
+        algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or
+            "AES-GCM-SIV" (16 or 32).
+
+    Raises:
+        TypeError: If `keys` is neither, or an id or a key is of a wrong type.
+        InputError: If a key has a wrong length, ids are of two kinds or too long, or versions don't
+            ascend.
+    """
+
+    def __new__(
+        cls,
+        keys: Mapping[Any, _KeyVersions] | Callable[[Any], _KeyVersions],
+        *,
+        algorithm: Literal["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"] = "AES-GCM",
+    ) -> Self: ...
+    @staticmethod
+    def from_file(path: str | PathLike[str]) -> Keyring:
+        """Reads a keyring from a file of TOML that only its owner may read.
+
+        It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to key
+        in hexadecimal, to a list of keys from the oldest version to the newest, or to a table from
+        version to key.
+
+        Args:
+            path: Where it is.
+
+        Raises:
+            InputError: If it can't be read, if others may read it, or what is wrong in it, with its
+                line.
+        """
+
+    def rotate(self, id: int | str | bytes, key: Buffer) -> int:
+        """Adds the next version of an id's key, which seals from now on.
+
+        It waits for calls that are running.
+
+        Args:
+            id: The id, known or new.
+            key: The key.
+
+        Returns:
+            The number of the version: 0 for the first of an id.
+
+        Raises:
+            TypeError: If `id` is neither int, str nor bytes, or `key` is not bytes-like.
+            InputError: If `key` has a wrong length, or the id doesn't fit the others.
+        """
+
+    def __contains__(self, id: int | str | bytes, /) -> bool: ...
+    def __len__(self) -> int: ...
+    def __reduce__(self) -> NoReturn: ...
+
+def seal_array(
+    engine: Engine,
+    keys: Keyring,
+    column: _ArrowColumn,
+    key_ids: _KeyIds,
+    aad: Sequence[bytes | _ArrowColumn],
+    *,
+    name: str,
+    layout: str,
+    threads: int | None,
+) -> _ArrowColumn:
+    """Seals a column of Arrow; `sealift.arrow.seal_column` says how.
+
+    Args:
+        engine: Works the rows.
+        keys: The keyring.
+        column: Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+        key_ids: An int, a str, bytes, or a column of them.
+        aad: Parts of associated data, each str, bytes or a column of them.
+        name: The column's name in errors.
+        layout: "row", "columns" or "spark".
+        threads: How many threads the call may use; None for those of the engine.
+
+    Returns:
+        The sealed column, an object with `__arrow_c_stream__`.
+    """
+
+def open_array(
+    engine: Engine,
+    keys: Keyring,
+    column: _ArrowColumn,
+    key_ids: _KeyIds | None,
+    aad: Sequence[bytes | _ArrowColumn],
+    *,
+    name: str,
+    layout: str,
+    on_error: str,
+    to: str,
+    threads: int | None,
+) -> _ArrowColumn:
+    """Opens a column of Arrow; `sealift.arrow.open_column` says how.
+
+    Args:
+        engine: Works the rows.
+        keys: The keyring.
+        column: Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+        key_ids: As for `seal_array`, where rows don't have them.
+        aad: As for `seal_array`.
+        name: The column's name in errors.
+        layout: "row", "columns" or "spark".
+        on_error: "raise" or "null".
+        to: "binary" or "string".
+        threads: How many threads the call may use; None for those of the engine.
+
+    Returns:
+        The opened column, an object with `__arrow_c_stream__`.
+    """
+
+def reseal_array(
+    engine: Engine,
+    keys: Keyring,
+    column: _ArrowColumn,
+    aad: Sequence[bytes | _ArrowColumn],
+    *,
+    name: str,
+    is_all: bool,
+    threads: int | None,
+) -> _ArrowColumn:
+    """Seals a sealed column again; `sealift.arrow.reseal_column` says how.
+
+    Args:
+        engine: Works the rows.
+        keys: The keyring.
+        column: Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+        aad: As for `seal_array`.
+        name: The column's name in errors.
+        is_all: Whether rows are sealed again that the newest key has sealed.
+        threads: How many threads the call may use; None for those of the engine.
+
+    Returns:
+        The sealed column, an object with `__arrow_c_stream__`.
+    """
