@@ -1,0 +1,221 @@
+"""Seals and opens a column by one implementation, a round for each line of standard input.
+
+Usage: python benches/columns_arms.py ARM FOLDER ROWS
+
+FOLDER has text.arrow (key ids and texts) and keys.bin, as `columns.py` makes them. Each round prints a line of JSON:
+nanoseconds of sealing and of opening. What was opened is compared after each round. Needs pyarrow and, for Spark, pyspark.
+The arms "memory of sealing" and "memory of opening" print bytes instead, once, and end.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow
+
+
+class Arm(Protocol):
+    """An implementation with its data."""
+
+    def seal(self) -> Any:
+        """The sealed rows."""
+
+    def open(self, sealed: Any) -> Any:
+        """The opened rows."""
+
+    def is_right(self, opened: Any) -> bool:
+        """Whether they are the rows that were sealed."""
+
+
+class Column:
+    """`seal_column` and `open_column`, from array to array."""
+
+    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
+        from sealift import arrow
+
+        self.arrow, self.texts, self.ids = arrow, texts, ids
+        self.keys = arrow.Keyring(dict(enumerate(keys)))
+
+    def seal(self) -> Any:
+        return self.arrow.seal_column(self.texts, keys=self.keys, key_ids=self.ids, threads=THREADS)
+
+    def open(self, sealed: Any) -> Any:
+        return self.arrow.open_column(sealed, keys=self.keys, threads=THREADS)
+
+    def is_right(self, opened: Any) -> bool:
+        return bool(opened.equals(self.texts))
+
+
+class Loop:
+    """A loop over pyca's AESGCM, one kept for each key, from a list of bytes to a list of bytes."""
+
+    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        self.texts, self.ids = texts.to_pylist(), ids.to_pylist()
+        self.ciphers = [AESGCM(key) for key in keys]
+
+    def seal(self) -> Any:
+        ciphers, urandom, sealed = self.ciphers, os.urandom, []
+        for key, text in zip(self.ids, self.texts, strict=True):
+            nonce = urandom(12)
+            sealed.append(nonce + ciphers[key].encrypt(nonce, text, None))
+        return sealed
+
+    def open(self, sealed: Any) -> Any:
+        ciphers = self.ciphers
+        return [
+            ciphers[key].decrypt(row[:12], row[12:], None)
+            for key, row in zip(self.ids, sealed, strict=True)
+        ]
+
+    def is_right(self, opened: Any) -> bool:
+        return bool(opened == self.texts)
+
+
+class ColumnLoop(Loop):
+    """The same loop from array to array."""
+
+    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
+        super().__init__(texts, ids, keys)
+        self.columns = texts, ids
+
+    def seal(self) -> Any:
+        self.texts, self.ids = (column.to_pylist() for column in self.columns)
+        return pyarrow.array(super().seal(), pyarrow.binary())
+
+    def open(self, sealed: Any) -> Any:
+        self.ids = self.columns[1].to_pylist()
+        return pyarrow.array(super().open(sealed.to_pylist()), pyarrow.binary())
+
+    def is_right(self, opened: Any) -> bool:
+        return bool(opened.equals(self.columns[0]))
+
+
+class Spark:
+    """Spark's `aes_encrypt` and `aes_decrypt` over cached rows that have their keys beside them."""
+
+    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
+        import pyarrow.parquet
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master(f"local[{THREADS}]")
+        for name, value in SPARK.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
+        path = Path(sys.argv[2]) / "spark.parquet"
+        table = pyarrow.table({"text": texts, "key": pyarrow.array(keys).take(ids)})
+        pyarrow.parquet.write_table(table, path)
+        self.rows = spark.read.parquet(str(path)).repartition(4 * THREADS).cache()
+        self.sealed = self.rows.selectExpr("*", "aes_encrypt(text, key, 'GCM') AS sealed").cache()
+        opened = self.sealed.selectExpr("text", "aes_decrypt(sealed, key, 'GCM') AS opened")
+        self.right = opened.where("text = opened").count()
+        # The compiler of the virtual machine wants some rounds before it is done.
+        for _ in range(3):
+            self.open(self.seal())
+
+    def seal(self) -> Any:
+        return self._work(self.rows, "aes_encrypt(text, key, 'GCM')")
+
+    def open(self, sealed: Any) -> Any:
+        del sealed  # the cached ones, which `seal` does not write
+        return self._work(self.sealed, "aes_decrypt(sealed, key, 'GCM')")
+
+    def is_right(self, opened: Any) -> bool:
+        del opened  # compared when it was made
+        return bool(self.right == self.rows.count())
+
+    def _work(self, rows: Any, expression: str) -> None:
+        rows.selectExpr(expression).write.format("noop").mode("overwrite").save()
+
+
+def main() -> int:
+    """Measures rounds until standard input ends; 1 if what was opened is wrong."""
+    arm, folder, rows = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    if arm in MEMORY:
+        print(json.dumps(peak_bytes(arm, folder, rows)), flush=True)
+        return 0
+    table = read(folder / TEXTS).slice(0, rows)
+    made: Arm = ARMS[arm](*(_array(table, name) for name in ("text", "id")), read_keys(folder))
+    for _ in sys.stdin:
+        begin = time.perf_counter_ns()
+        sealed = made.seal()
+        middle = time.perf_counter_ns()
+        opened = made.open(sealed)
+        end = time.perf_counter_ns()
+        if not made.is_right(opened):
+            print(f"{arm}: what was opened is not what was sealed", file=sys.stderr)
+            return 1
+        print(json.dumps({"seal_ns": middle - begin, "open_ns": end - middle}), flush=True)
+        del sealed, opened
+    return 0
+
+
+def peak_bytes(arm: str, folder: Path, rows: int) -> dict[str, int]:
+    """Bytes of input and output, and the most resident beyond what imports take."""
+    from sealift import arrow
+
+    # A first call: its engine, threads and library code are not of the rows.
+    few = pyarrow.array([b"text"])
+    keys = arrow.Keyring({0: bytes(32)})
+    arrow.open_column(arrow.seal_column(few, keys=keys, key_ids=0), keys=keys)
+    before = _status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # from here on VmHWM counts anew
+    keys = arrow.Keyring(dict(enumerate(read_keys(folder))))
+    if arm == MEMORY[0]:
+        table = read(folder / TEXTS)
+        texts, ids = _array(table, "text"), _array(table, "id")
+        given = texts.nbytes + ids.nbytes
+        made = arrow.seal_column(texts, keys=keys, key_ids=ids, threads=THREADS)
+    else:
+        sealed = _array(read(folder / SEALED), "text")
+        given, made = sealed.nbytes, arrow.open_column(sealed, keys=keys, threads=THREADS)
+    peak = _status("VmHWM") - before
+    assert len(made) == rows
+    if arm == MEMORY[0]:
+        write(pyarrow.table({"text": made}), folder / SEALED)
+    return {"input_bytes": given, "output_bytes": made.nbytes, "peak_bytes": peak}
+
+
+def write(table: Any, path: Path) -> None:
+    """Writes a table as one file of Arrow."""
+    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_file(file, table.schema) as to:
+        to.write_table(table)
+
+
+def read(path: Path) -> Any:
+    """Such a table in memory of its own."""
+    with pyarrow.OSFile(str(path)) as file, pyarrow.ipc.open_file(file) as reader:
+        return reader.read_all()
+
+
+def read_keys(folder: Path) -> list[bytes]:
+    """The key of each id from 0."""
+    keys = (folder / KEYS).read_bytes()
+    return [keys[at : at + KEY_BYTES] for at in range(0, len(keys), KEY_BYTES)]
+
+
+def _array(table: Any, name: str) -> Any:
+    """The one chunk of a column: nothing is copied."""
+    (chunk,) = table[name].chunks
+    return chunk
+
+
+def _status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(name))
+
+
+THREADS, KEY_BYTES = 2, 32
+TEXTS, SEALED, KEYS = "text.arrow", "sealed.arrow", "keys.bin"
+OURS, SPARK_ARM = "sealift.arrow", "Spark aes_encrypt, local[2]"
+LOOP, COLUMN_LOOP = "pyca loop, lists", "pyca loop, from column to column"
+ARMS = {OURS: Column, LOOP: Loop, COLUMN_LOOP: ColumnLoop, SPARK_ARM: Spark}
+MEMORY = ("memory of sealing", "memory of opening")
+SPARK = {"spark.ui.enabled": "false", "spark.driver.memory": "4g", "spark.log.level": "ERROR"}
+
+if __name__ == "__main__":
+    sys.exit(main())
