@@ -25,7 +25,7 @@ fn main() {
         let ids: Vec<u64> = (0..rows as u64).map(|row| mix(row) % keys).collect();
         let values = Values { len: rows, rows: Rows::Offsets32(&bytes, &offsets), validity: None };
         let ids = Ids { kind: IdKind::Integers(Integers::U64(&ids)), validity: None };
-        let plain = vec![vec![Segment { values, ids: Some(ids), aad: vec![] }]];
+        let plain = vec![vec![Segment { values, ids: Some(ids), aad: vec![], apart: None }]];
         for threads in [1, 2] {
             let options = ColumnOptions { threads: NonZeroUsize::new(threads), ..ColumnOptions::default() };
             let [mut seal_ns, mut open_ns] = [f64::INFINITY; 2];
@@ -35,7 +35,7 @@ fn main() {
                 let sealed = sealed.expect("rows are sealed").remove(0);
                 let offsets = offsets_of(&sealed);
                 let values = Values { len: rows, rows: Rows::Offsets32(&sealed.bytes, &offsets), validity: None };
-                let sealed = vec![vec![Segment { values, ids: None, aad: vec![] }]];
+                let sealed = vec![vec![Segment { values, ids: None, aad: vec![], apart: None }]];
                 let (opened, ns) =
                     timed(rows, || open(&engine, &keyring, &sealed, OnError::Raise, &options, &mut || false));
                 open_ns = ns.min(open_ns);

@@ -147,3 +147,21 @@ pub enum ColumnError {
     #[error("stopped: nothing is returned")]
     Stopped,
 }
+
+impl ColumnError {
+    /// The same of rows that so many others lie before.
+    pub(crate) fn behind(mut self, rows: u64) -> Self {
+        match &mut self {
+            Self::UnknownId { row, .. }
+            | Self::UnknownVersion { row, .. }
+            | Self::RowId { row, .. }
+            | Self::NullAad { row }
+            | Self::Malformed { row, .. }
+            | Self::NotUtf8 { row }
+            | Self::OutOfBounds { row, .. } => *row += rows,
+            Self::NotOpened { first, .. } => first.iter_mut().for_each(|row| *row += rows),
+            _ => {}
+        }
+        self
+    }
+}

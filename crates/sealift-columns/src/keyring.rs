@@ -151,6 +151,10 @@ pub(crate) struct Version {
 }
 
 impl Entry {
+    pub(crate) fn has_one_version(&self) -> bool {
+        self.versions.len() == 1
+    }
+
     pub(crate) fn version(&self, version: u16) -> Option<Version> {
         let at = self.versions.binary_search_by_key(&version, |found| found.version).ok()?;
         Some(self.versions[at])

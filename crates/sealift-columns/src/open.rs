@@ -6,7 +6,7 @@ use crate::keyring::{Class, Table};
 use crate::scratch::Scratch;
 use crate::seal::ON_THIS_THREAD;
 use crate::units::{Output, Sizes, Unit, outputs, units, work};
-use crate::{ColumnError, ColumnOptions, FAILURES_LISTED, Keyring, Layout, Segment, check};
+use crate::{ColumnError, ColumnOptions, FAILURES_LISTED, Keyring, Layout, Segment, check, check_keys};
 use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Status, Tags, Text};
 use sealift_engine::Engine;
 use std::mem;
@@ -51,7 +51,12 @@ pub fn open(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Opened, ColumnError> {
     let rows = check(chunks, options)?;
+    let has_apart = |segment: &Segment<'_>| segment.apart.is_some() == (options.layout == Layout::Columns);
+    if !chunks.iter().flatten().all(has_apart) {
+        return Err(options.layout.wrong("needs columns of nonces and tags exactly where they are apart"));
+    }
     let table = keyring.read();
+    check_keys(&table, options.layout)?;
     let few = |segment: &Segment<'_>| {
         segment.ids.as_ref().map_or(vec![], |ids| ids.entries_of_few(&table))
     };
@@ -101,12 +106,12 @@ impl Plan<'_> {
         threads: NonZeroUsize,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Opened, ColumnError> {
-        let mut made = outputs(chunks, self)?;
+        let mut made = outputs(chunks, self, None)?;
         let worker = || {
             let mut opener = Opener::new(self);
             Ok(move |unit| opener.open(unit))
         };
-        let done = work(units(chunks, &mut made), threads, worker, stop);
+        let done = work(units(chunks, &mut made, None), threads, worker, stop);
         let mut failed = mem::take(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner));
         failed.sort_unstable();
         let error = match done {
@@ -125,8 +130,10 @@ impl Plan<'_> {
 
     /// Bytes that the first sealed row has beside its text.
     fn first_overhead(&self, chunks: &[Vec<Segment<'_>>]) -> Option<usize> {
-        if self.layout == Layout::Spark {
-            return Some(Algorithm::AesGcm.nonce_bytes() + TAG);
+        match self.layout {
+            Layout::Row => {}
+            Layout::Spark => return Some(Algorithm::AesGcm.nonce_bytes() + TAG),
+            Layout::Columns => return Some(0),
         }
         let segment = chunks.iter().flatten().find(|segment| segment.values.len > 0)?;
         let row = (0..segment.values.len).find(|row| segment.values.is_valid(*row))?;
@@ -177,7 +184,7 @@ impl<'p> Opener<'p> {
         unit.segment.values.valid_rows(unit.start..unit.start + unit.len, &mut self.rows);
         match self.plan.layout {
             Layout::Row => self.find_by_headers(&unit)?,
-            Layout::Spark => self.find_by_ids(&unit)?,
+            Layout::Spark | Layout::Columns => self.find_by_ids(&unit)?,
         }
         let found = mem::take(&mut self.found);
         let done = match self.plan.table.all_classes() {
@@ -233,8 +240,7 @@ impl<'p> Opener<'p> {
         self.found.clear();
         let (plan, segment) = (self.plan, unit.segment);
         let Some(ids) = &segment.ids else {
-            let reason = "records no key id: give key_ids".to_owned();
-            return Err(ColumnError::Layout { layout: "spark", reason });
+            return Err(plan.layout.wrong("records no key id: give key_ids"));
         };
         let few = &plan.few[unit.segment_index];
         ids.find_entries(plan.table, few, unit.start, &self.rows, &mut self.entries);
@@ -242,8 +248,7 @@ impl<'p> Opener<'p> {
             let (at, of_column) = (unit.start + *row as usize, unit.first_row + u64::from(*row));
             if *entry == MISSING {
                 plan.refuse(&mut self.failed, of_column, ids.explain(at, of_column))?;
-            } else if segment.values.rows.len_of(at) < plan.overhead.unwrap_or(0) {
-                let reason = "it is shorter than a nonce and a tag, 28 bytes".to_owned();
+            } else if let Some(reason) = plan.find_fault(segment, at, *entry) {
                 plan.refuse(&mut self.failed, of_column, ColumnError::Malformed { row: of_column, reason })?;
             } else {
                 self.found.push(Found { row: *row, key: plan.table.newest(*entry).key, header: 0 });
@@ -269,11 +274,14 @@ impl<'p> Opener<'p> {
         let Scratch { keys, nonces, aad, status } = &mut self.scratch;
         nonces.clear();
         aad.clear();
-        let mut texts = Vec::with_capacity(found.len());
+        let (mut texts, mut tags) = (Vec::with_capacity(found.len()), vec![]);
         for found in found {
             let row = start + found.row as usize;
             let (header, rest) = segment.values.rows.get(row).split_at(found.header as usize);
-            let (nonce, text) = rest.split_at(nonce_bytes);
+            let (nonce, text) = match &segment.apart {
+                Some(apart) => (apart.nonces.rows.get(row), rest),
+                None => rest.split_at(nonce_bytes),
+            };
             nonces.extend_from_slice(nonce);
             if is_row {
                 aad.bytes().extend_from_slice(header);
@@ -283,7 +291,12 @@ impl<'p> Opener<'p> {
             }
             aad.finish();
             texts.push(Buffer::Borrowed(text));
+            if let Some(apart) = &segment.apart {
+                tags.push(Buffer::Borrowed(apart.tags.rows.get(row)));
+            }
         }
+        let is_apart = segment.apart.is_some();
+        let tags = if is_apart { Tags::Apart(Column::Scattered(tags.into())) } else { Tags::Appended };
         let batch = Batch {
             algorithm: class.algorithm,
             aad: aad.column(),
@@ -292,12 +305,12 @@ impl<'p> Opener<'p> {
                 Keys::Raw(Column::fixed(&keys[..], class.key_bytes)),
                 Column::fixed(&nonces[..], nonce_bytes),
                 Text::Apart(Column::Scattered(texts.into())),
-                Tags::Appended,
+                tags,
             )
         };
         self.rows.clear();
         self.rows.extend(found.iter().map(|found| found.row));
-        let slots = Place::Scattered(unit.slots(&self.rows).collect());
+        let slots = Place::Scattered(unit.places.slots(unit.out, &self.rows).collect());
         let output = Results { text: slots, tags: Place::Empty, status };
         self.plan.engine.run(&batch, output, &ON_THIS_THREAD)?;
         let failed = found.iter().zip(&self.scratch.status).filter(|(_, status)| **status != Status::Ok);
@@ -325,6 +338,21 @@ impl Plan<'_> {
         }
         let reason = format!("its first byte says {}, and its key is for {algorithm}", header.algorithm);
         Err(ColumnError::Malformed { row, reason })
+    }
+
+    /// What is wrong with the lengths of a row without a header.
+    fn find_fault(&self, segment: &Segment<'_>, row: usize, entry: u32) -> Option<String> {
+        let Some(apart) = &segment.apart else {
+            let len = segment.values.rows.len_of(row);
+            let least = Algorithm::AesGcm.nonce_bytes() + TAG;
+            return (len < least).then(|| format!("it has {len} bytes, and nonce and tag alone are {least}"));
+        };
+        let algorithm = self.table.class(self.table.newest(entry).key).algorithm;
+        let expected = [("nonce", &apart.nonces, algorithm.nonce_bytes()), ("tag", &apart.tags, TAG)];
+        expected.into_iter().find_map(|(name, values, right)| {
+            let len = if values.is_valid(row) { values.rows.len_of(row) } else { 0 };
+            (len != right).then(|| format!("its {name} has {len} bytes, and {algorithm} takes {right}"))
+        })
     }
 
     /// A row that doesn't open: an error, or listed.

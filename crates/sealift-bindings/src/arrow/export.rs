@@ -4,11 +4,12 @@ use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome};
 use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::types::{LargeUtf8Type, Utf8Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, Fields};
 use pyo3_arrow::PyChunkedArray;
 use sealift_columns::{ColumnError, Offsets, Output};
+use std::mem;
 use std::sync::Arc;
 
 /// A column of the results of chunks, null where `nulls` says.
@@ -18,10 +19,13 @@ pub(super) fn column(
     to: To,
     name: &str,
 ) -> Outcome<PyChunkedArray> {
+    if let Some(nonce_bytes) = to.nonce_bytes() {
+        return structs(outputs, nulls, nonce_bytes);
+    }
     let is_large = |output: &Output| matches!(output.offsets, Offsets::I64(_));
     let data_type = match (to, outputs.iter().any(is_large)) {
-        (To::Binary, false) => DataType::Binary,
-        (To::Binary, true) => DataType::LargeBinary,
+        (To::Binary | To::Structs(_), false) => DataType::Binary,
+        (To::Binary | To::Structs(_), true) => DataType::LargeBinary,
         (To::String, false) => DataType::Utf8,
         (To::String, true) => DataType::LargeUtf8,
     };
@@ -40,9 +44,18 @@ pub(super) fn column(
 pub(super) enum To {
     Binary,
     String,
+    /// Structs of nonce, of so many bytes, ciphertext and tag.
+    Structs(usize),
 }
 
 impl To {
+    fn nonce_bytes(self) -> Option<usize> {
+        match self {
+            Self::Structs(bytes) => Some(bytes),
+            Self::Binary | Self::String => None,
+        }
+    }
+
     pub(super) fn read(name: &str) -> Outcome<Self> {
         match name {
             "binary" => Ok(Self::Binary),
@@ -58,13 +71,13 @@ fn array(
     to: To,
     first_row: u64,
 ) -> Result<ArrayRef, ColumnError> {
-    let Output { bytes, offsets } = output;
+    let Output { bytes, offsets, .. } = output;
     let not_utf8 = |row: usize| ColumnError::NotUtf8 { row: first_row + row as u64 };
     Ok(match (offsets, to) {
-        (Offsets::I32(offsets), To::Binary) => {
+        (Offsets::I32(offsets), To::Binary | To::Structs(_)) => {
             Arc::new(BinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
         }
-        (Offsets::I64(offsets), To::Binary) => {
+        (Offsets::I64(offsets), To::Binary | To::Structs(_)) => {
             Arc::new(LargeBinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
         }
         (Offsets::I32(offsets), To::String) => {
@@ -76,6 +89,32 @@ fn array(
             Arc::new(ffi::strings::<LargeUtf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
         }
     })
+}
+
+/// Columns of nonces, ciphertexts and tags.
+fn structs(
+    outputs: Vec<Output>,
+    nulls: Vec<Option<NullBuffer>>,
+    nonce_bytes: usize,
+) -> Outcome<PyChunkedArray> {
+    let is_large = outputs.iter().any(|output| matches!(output.offsets, Offsets::I64(_)));
+    let fixed = |bytes: usize| i32::try_from(bytes).unwrap_or(0);
+    let data_type = if is_large { DataType::LargeBinary } else { DataType::Binary };
+    let fields = Fields::from(vec![
+        Field::new("nonce", DataType::FixedSizeBinary(fixed(nonce_bytes)), true),
+        Field::new("ciphertext", data_type, true),
+        Field::new("tag", DataType::FixedSizeBinary(16), true),
+    ]);
+    let arrays = outputs.into_iter().zip(nulls).map(|(mut output, nulls)| {
+        let (nonces, tags) = (mem::take(&mut output.nonces), mem::take(&mut output.tags));
+        let nonces = FixedSizeBinaryArray::new(fixed(nonce_bytes), nonces.into(), nulls.clone());
+        let tags = FixedSizeBinaryArray::new(16, tags.into(), nulls.clone());
+        let ciphertexts = array(output, nulls.clone(), To::Binary, 0).map_err(|error| Failure::Input(error.to_string()))?;
+        let columns: Vec<ArrayRef> = vec![Arc::new(nonces), ciphertexts, Arc::new(tags)];
+        Ok(Arc::new(StructArray::new(fields.clone(), columns, nulls)) as ArrayRef)
+    });
+    let arrays = arrays.collect::<Outcome<Vec<_>>>()?;
+    Ok(PyChunkedArray::try_new(arrays, Arc::new(Field::new("", DataType::Struct(fields.clone()), true)))?)
 }
 
 /// The nulls of each chunk, and of rows that did not open; these are ascending.

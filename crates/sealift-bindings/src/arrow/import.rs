@@ -13,7 +13,7 @@ use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 use pyo3_arrow::input::AnyArray;
-use sealift_columns::{ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values};
+use sealift_columns::{Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values};
 
 /// The chunks of a Python object that speaks Arrow.
 pub(super) fn chunks(object: &Bound<'_, PyAny>, name: &str) -> Outcome<(Vec<ArrayRef>, DataType)> {
@@ -76,14 +76,18 @@ pub(super) struct Pieces {
 
 struct Piece {
     values: Source,
+    /// Nonces and tags, where they are apart.
+    apart: Option<[Source; 2]>,
     ids: Option<(Source, Vec<KeyId>)>,
     aad: Vec<Option<Source>>,
 }
 
 impl Piece {
     fn views(&self) -> PieceViews<'_> {
+        let apart = self.apart.as_ref().map(|apart| apart.each_ref().map(Source::view_buffers));
         PieceViews {
             values: self.values.view_buffers(),
+            apart: apart.unwrap_or_default(),
             ids: self.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
             aad: self.aad.iter().map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers)).collect(),
         }
@@ -96,6 +100,7 @@ impl Pieces {
         values: &[ArrayRef],
         ids: Option<Given>,
         aad: Vec<Given>,
+        shape: Shape,
     ) -> Outcome<Self> {
         let rows: usize = values.iter().map(|chunk| chunk.len()).sum();
         let mut id_parts = ids.as_ref().map(|ids| Cursor::new(ids.chunks()));
@@ -114,8 +119,13 @@ impl Pieces {
                 let len = cursors.fold(chunk.len() - start, |len, cursor| cursor.left().min(len));
                 let ids = id_parts.as_mut().and_then(|cursor| cursor.take(len));
                 let aad = aad_parts.iter_mut().map(|cursor| cursor.take(len));
+                let (values, apart) = match shape {
+                    Shape::Rows => (Source::new(part(chunk, start, len)), None),
+                    Shape::Parts => parts_of(&part(chunk, start, len), name)?,
+                };
                 pieces.push(Piece {
-                    values: Source::new(part(chunk, start, len)),
+                    values,
+                    apart,
                     ids: ids.map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids))).transpose()?
                         .map(|(dictionary, ids)| (Source::new(ids), dictionary)),
                     aad: aad.map(|aad| aad.map(Source::new)).collect(),
@@ -158,13 +168,46 @@ impl Pieces {
                 (None, _) => Err(wrong_type("aad is an int: give bytes, str or a column of them").into()),
             }
         });
-        Ok(Segment { values, ids, aad: aad.collect::<Outcome<_>>()? })
+        let aad = aad.collect::<Outcome<_>>()?;
+        let apart = match &piece.apart {
+            None => None,
+            Some([nonces, tags]) => Some(Apart {
+                nonces: nonces.values(&views.apart[0], "nonce")?,
+                tags: tags.values(&views.apart[1], "tag")?,
+            }),
+        };
+        Ok(Segment { values, ids, aad, apart })
     }
+}
+
+/// What the chunks of a column are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Plaintexts or sealed rows.
+    Rows,
+    /// Structs of nonce, ciphertext and tag.
+    Parts,
+}
+
+/// The ciphertexts of a chunk of structs, and nonces and tags.
+fn parts_of(chunk: &ArrayRef, name: &str) -> Outcome<(Source, Option<[Source; 2]>)> {
+    let wrong = || {
+        wrong_type(format!(
+            "{name} is a column of {}: give structs of nonce, ciphertext and tag, as layout=\"columns\" seals",
+            chunk.data_type()
+        ))
+    };
+    let all = chunk.as_struct_opt().ok_or_else(wrong)?;
+    let field = |field| Ok::<_, PyErr>(Source::new(all.column_by_name(field).ok_or_else(wrong)?.clone()));
+    let ciphertexts = field("ciphertext")?;
+    let nulls = NullBuffer::union(all.nulls(), ciphertexts.nulls.as_ref());
+    Ok((Source { nulls, ..ciphertexts }, Some([field("nonce")?, field("tag")?])))
 }
 
 /// Buffers of a piece's columns of views.
 pub(super) struct PieceViews<'a> {
     values: Vec<&'a [u8]>,
+    apart: [Vec<&'a [u8]>; 2],
     ids: Vec<&'a [u8]>,
     aad: Vec<Vec<&'a [u8]>>,
 }
@@ -212,7 +255,7 @@ fn dictionary(ids: &ArrayRef, name: &str) -> Outcome<Vec<KeyId>> {
     let values = Source::new(ids.values().clone());
     let buffers = values.view_buffers();
     let lent = values.ids(&buffers, &[], name)?;
-    (0..values.0.len())
+    (0..values.array.len())
         .map(|at| lent.get(at).ok_or_else(|| {
             Failure::Input(format!("key_ids of {name}: value {at} of the dictionary is null or negative"))
         }))
@@ -220,17 +263,21 @@ fn dictionary(ids: &ArrayRef, name: &str) -> Outcome<Vec<KeyId>> {
 }
 
 /// One array.
-struct Source(ArrayRef);
+struct Source {
+    array: ArrayRef,
+    nulls: Option<NullBuffer>,
+}
 
 impl Source {
     fn new(array: ArrayRef) -> Self {
-        Self(array)
+        let nulls = array.nulls().cloned();
+        Self { array, nulls }
     }
 
     fn view_buffers(&self) -> Vec<&[u8]> {
-        let buffers = match self.0.data_type() {
-            DataType::BinaryView => self.0.as_binary_view().data_buffers(),
-            DataType::Utf8View => self.0.as_string_view().data_buffers(),
+        let buffers = match self.array.data_type() {
+            DataType::BinaryView => self.array.as_binary_view().data_buffers(),
+            DataType::Utf8View => self.array.as_string_view().data_buffers(),
             _ => &[],
         };
         buffers.iter().map(|buffer| buffer.as_slice()).collect()
@@ -238,7 +285,7 @@ impl Source {
 
     /// The bytes of each row.
     fn values<'a>(&'a self, views: &'a [&'a [u8]], name: &str) -> Outcome<Values<'a>> {
-        let array = &self.0;
+        let array = &self.array;
         let rows = match array.data_type() {
             DataType::Binary => offsets32(array.as_binary::<i32>()),
             DataType::Utf8 => offsets32(array.as_string::<i32>()),
@@ -258,12 +305,12 @@ impl Source {
                 .into());
             }
         };
-        Ok(Values { len: array.len(), rows, validity: validity(array.nulls()) })
+        Ok(Values { len: array.len(), rows, validity: validity(self.nulls.as_ref()) })
     }
 
     /// Key ids.
     fn ids<'a>(&'a self, views: &'a [&'a [u8]], dictionary: &'a [KeyId], name: &str) -> Outcome<Ids<'a>> {
-        let array = &self.0;
+        let array = &self.array;
         let kind = match array.data_type() {
             DataType::Dictionary(key, _) => match integers_of_keys(array, key) {
                 Some(codes) => {
