@@ -2,18 +2,20 @@
 
 Usage: python benches/columns.py --out FOLDER [--rows N] [--rounds N] [--spark PYTHON] [--seed N]
 
-Rows of 100 to 140 random bytes are sealed and opened end to end, each under one of 20,000 keys of 32 bytes that is drawn
-for it: by Sealift on two threads, from array to array; by a loop over pyca's AESGCM, one kept for each key, on 200,000
-rows; by Spark's `aes_encrypt` and `aes_decrypt`, local mode with two threads, on a million rows. Each has a process of
-its own, and they take turns. DuckDB has no function that encrypts a value, so it has no part. Then a fresh process
-seals and another opens all rows, and the most memory of each is measured.
+Rows of 100 to 140 random bytes are sealed and opened end to end, each under one of 20,000 keys of
+32 bytes that is drawn for it: by Sealift on two threads, from array to array; by a loop over pyca's
+AESGCM, one kept for each key, on 200,000 rows; by Spark's `aes_encrypt` and `aes_decrypt`, local
+mode with two threads, on a million rows. Each has a process of its own, and they take turns. DuckDB
+has no function that encrypts a value, so it has no part. Then a fresh process seals and another
+opens all rows, and the most memory of each is measured.
 
-Writes samples.csv (a line for each round) and memory.csv into the folder; `tools/docs.py` makes tables of them.
+Writes samples.csv (a line for each round) and memory.csv into the folder; `tools/docs.py` makes
+tables of them.
 
 --out FOLDER    made if it is not there
 --rows N        10,000,000 by default
---rounds N      measured rounds, after one that is not; 8 by default, which an interval of 99 % needs
---spark PYTHON  an interpreter that has pyspark and pyarrow, with Java on PATH; without it Spark is left out
+--rounds N      measured rounds, after one that is not; 8 by default, as an interval of 99 % needs
+--spark PYTHON  an interpreter with pyspark and pyarrow; Java on PATH. Without it there is no Spark
 --seed N        of texts and ids; 1 by default
 """
 
@@ -70,9 +72,9 @@ def make_rows(folder: Path, rows: int, seed: int) -> None:
 def _memory(folder: Path, rows: int) -> Iterator[Mapping[str, object]]:
     for arm in arms.MEMORY:
         with _process(sys.executable, arm, folder, rows) as process:
-            line = {"what": arm, "rows": rows, **_line(process)}
-        print(f"{arm}: {line['peak_bytes'] / 2**20:,.0f} MiB at most", flush=True)
-        yield line
+            found = _line(process)
+        print(f"{arm}: {found['peak_bytes'] / 2**20:,.0f} MiB at most", flush=True)
+        yield {"what": arm, "rows": rows, **found}
 
 
 def _samples(folder: Path, arguments: argparse.Namespace) -> Iterator[Mapping[str, object]]:
@@ -89,11 +91,11 @@ def _samples(folder: Path, arguments: argparse.Namespace) -> Iterator[Mapping[st
         for at in range(arguments.rounds + 1):
             for arm, process in processes.items():
                 print(file=process.stdin, flush=True)
-                line = {"arm": arm, "rows": rows[arm], "round": at, **_line(process)}
-                ns = (line["seal_ns"] + line["open_ns"]) / rows[arm]
+                found = _line(process)
+                ns = (found["seal_ns"] + found["open_ns"]) / rows[arm]
                 print(f"round {at}: {arm}: {ns:,.1f} ns a row, sealed and opened", flush=True)
                 if at:
-                    yield line
+                    yield {"arm": arm, "rows": rows[arm], "round": at, **found}
 
 
 @contextmanager
@@ -137,7 +139,9 @@ def _write(path: Path, lines: Iterator[Mapping[str, object]]) -> None:
 def _arguments() -> argparse.Namespace:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage=argparse.SUPPRESS,
     )
     parser.add_argument("--out", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, default=10_000_000, help=argparse.SUPPRESS)

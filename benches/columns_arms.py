@@ -2,134 +2,116 @@
 
 Usage: python benches/columns_arms.py ARM FOLDER ROWS
 
-FOLDER has text.arrow (key ids and texts) and keys.bin, as `columns.py` makes them. Each round prints a line of JSON:
-nanoseconds of sealing and of opening. What was opened is compared after each round. Needs pyarrow and, for Spark, pyspark.
-The arms "memory of sealing" and "memory of opening" print bytes instead, once, and end.
+FOLDER has text.arrow (key ids, texts) and keys.bin, as `columns.py` makes them. Each round prints
+a line of JSON: nanoseconds of sealing and of opening. What was opened is compared after each round.
+Needs pyarrow and, for Spark, pyspark. The arms "memory of sealing" and "memory of opening" print
+bytes instead, once, and end.
 """
 
 import json
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow
 
 
-class Arm(Protocol):
+@dataclass(frozen=True)
+class Arm:
     """An implementation with its data."""
 
-    def seal(self) -> Any:
-        """The sealed rows."""
-
-    def open(self, sealed: Any) -> Any:
-        """The opened rows."""
-
-    def is_right(self, opened: Any) -> bool:
-        """Whether they are the rows that were sealed."""
+    seal: Callable[[], Any]
+    open: Callable[[Any], Any]
+    is_right: Callable[[Any], bool]
 
 
-class Column:
+def column(texts: Any, ids: Any, keys: list[bytes]) -> Arm:
     """`seal_column` and `open_column`, from array to array."""
+    from sealift import arrow
 
-    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
-        from sealift import arrow
+    keyring = arrow.Keyring(dict(enumerate(keys)))
 
-        self.arrow, self.texts, self.ids = arrow, texts, ids
-        self.keys = arrow.Keyring(dict(enumerate(keys)))
+    def seal() -> Any:
+        return arrow.seal_column(texts, keys=keyring, key_ids=ids, threads=THREADS)
 
-    def seal(self) -> Any:
-        return self.arrow.seal_column(self.texts, keys=self.keys, key_ids=self.ids, threads=THREADS)
+    def open_(sealed: Any) -> Any:
+        return arrow.open_column(sealed, keys=keyring, threads=THREADS)
 
-    def open(self, sealed: Any) -> Any:
-        return self.arrow.open_column(sealed, keys=self.keys, threads=THREADS)
-
-    def is_right(self, opened: Any) -> bool:
-        return bool(opened.equals(self.texts))
+    return Arm(seal, open_, texts.equals)
 
 
-class Loop:
+def loop(texts: Any, ids: Any, keys: list[bytes]) -> Arm:
     """A loop over pyca's AESGCM, one kept for each key, from a list of bytes to a list of bytes."""
+    seal_rows, open_rows = _loops(keys)
+    listed, key_of = texts.to_pylist(), ids.to_pylist()
+    return Arm(
+        lambda: seal_rows(listed, key_of), lambda rows: open_rows(rows, key_of), listed.__eq__
+    )
 
-    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        self.texts, self.ids = texts.to_pylist(), ids.to_pylist()
-        self.ciphers = [AESGCM(key) for key in keys]
+def column_loop(texts: Any, ids: Any, keys: list[bytes]) -> Arm:
+    """The same loop from array to array."""
+    seal_rows, open_rows = _loops(keys)
+    binary = pyarrow.binary()
 
-    def seal(self) -> Any:
-        ciphers, urandom, sealed = self.ciphers, os.urandom, []
-        for key, text in zip(self.ids, self.texts, strict=True):
+    def seal() -> Any:
+        return pyarrow.array(seal_rows(texts.to_pylist(), ids.to_pylist()), binary)
+
+    def open_(sealed: Any) -> Any:
+        return pyarrow.array(open_rows(sealed.to_pylist(), ids.to_pylist()), binary)
+
+    return Arm(seal, open_, texts.equals)
+
+
+def spark(texts: Any, ids: Any, keys: list[bytes]) -> Arm:
+    """Spark's `aes_encrypt` and `aes_decrypt` over cached rows that have their keys beside them."""
+    import pyarrow.parquet
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(f"local[{THREADS}]")
+    for name, value in SPARK.items():
+        builder = builder.config(name, value)
+    path = Path(sys.argv[2]) / "spark.parquet"
+    table = pyarrow.table({"text": texts, "key": pyarrow.array(keys).take(ids)})
+    pyarrow.parquet.write_table(table, path)
+    rows = builder.getOrCreate().read.parquet(str(path)).repartition(4 * THREADS).cache()
+    sealed = rows.selectExpr("*", f"{ENCRYPT} AS sealed").cache()
+    right = sealed.where(f"text = {DECRYPT}").count()
+
+    def work(rows: Any, expression: str) -> None:
+        rows.selectExpr(expression).write.format("noop").mode("overwrite").save()
+
+    # Opens the cached rows: those that `seal` makes are not kept.
+    arm = Arm(
+        lambda: work(rows, ENCRYPT), lambda _: work(sealed, DECRYPT), lambda _: right == len(texts)
+    )
+    # The compiler of the virtual machine wants some rounds before it is done.
+    for _ in range(3):
+        arm.open(arm.seal())
+    return arm
+
+
+def _loops(keys: list[bytes]) -> tuple[Callable[..., list[bytes]], Callable[..., list[bytes]]]:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    ciphers, urandom = [AESGCM(key) for key in keys], os.urandom
+
+    def seal(texts: list[bytes], ids: list[int]) -> list[bytes]:
+        sealed = []
+        for key, text in zip(ids, texts, strict=True):
             nonce = urandom(12)
             sealed.append(nonce + ciphers[key].encrypt(nonce, text, None))
         return sealed
 
-    def open(self, sealed: Any) -> Any:
-        ciphers = self.ciphers
-        return [
-            ciphers[key].decrypt(row[:12], row[12:], None)
-            for key, row in zip(self.ids, sealed, strict=True)
-        ]
+    def open_(sealed: list[bytes], ids: list[int]) -> list[bytes]:
+        pairs = zip(ids, sealed, strict=True)
+        return [ciphers[key].decrypt(row[:12], row[12:], None) for key, row in pairs]
 
-    def is_right(self, opened: Any) -> bool:
-        return bool(opened == self.texts)
-
-
-class ColumnLoop(Loop):
-    """The same loop from array to array."""
-
-    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
-        super().__init__(texts, ids, keys)
-        self.columns = texts, ids
-
-    def seal(self) -> Any:
-        self.texts, self.ids = (column.to_pylist() for column in self.columns)
-        return pyarrow.array(super().seal(), pyarrow.binary())
-
-    def open(self, sealed: Any) -> Any:
-        self.ids = self.columns[1].to_pylist()
-        return pyarrow.array(super().open(sealed.to_pylist()), pyarrow.binary())
-
-    def is_right(self, opened: Any) -> bool:
-        return bool(opened.equals(self.columns[0]))
-
-
-class Spark:
-    """Spark's `aes_encrypt` and `aes_decrypt` over cached rows that have their keys beside them."""
-
-    def __init__(self, texts: Any, ids: Any, keys: list[bytes]) -> None:
-        import pyarrow.parquet
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.master(f"local[{THREADS}]")
-        for name, value in SPARK.items():
-            builder = builder.config(name, value)
-        spark = builder.getOrCreate()
-        path = Path(sys.argv[2]) / "spark.parquet"
-        table = pyarrow.table({"text": texts, "key": pyarrow.array(keys).take(ids)})
-        pyarrow.parquet.write_table(table, path)
-        self.rows = spark.read.parquet(str(path)).repartition(4 * THREADS).cache()
-        self.sealed = self.rows.selectExpr("*", "aes_encrypt(text, key, 'GCM') AS sealed").cache()
-        opened = self.sealed.selectExpr("text", "aes_decrypt(sealed, key, 'GCM') AS opened")
-        self.right = opened.where("text = opened").count()
-        # The compiler of the virtual machine wants some rounds before it is done.
-        for _ in range(3):
-            self.open(self.seal())
-
-    def seal(self) -> Any:
-        return self._work(self.rows, "aes_encrypt(text, key, 'GCM')")
-
-    def open(self, sealed: Any) -> Any:
-        del sealed  # the cached ones, which `seal` does not write
-        return self._work(self.sealed, "aes_decrypt(sealed, key, 'GCM')")
-
-    def is_right(self, opened: Any) -> bool:
-        del opened  # compared when it was made
-        return bool(self.right == self.rows.count())
-
-    def _work(self, rows: Any, expression: str) -> None:
-        rows.selectExpr(expression).write.format("noop").mode("overwrite").save()
+    return seal, open_
 
 
 def main() -> int:
@@ -139,7 +121,7 @@ def main() -> int:
         print(json.dumps(peak_bytes(arm, folder, rows)), flush=True)
         return 0
     table = read(folder / TEXTS).slice(0, rows)
-    made: Arm = ARMS[arm](*(_array(table, name) for name in ("text", "id")), read_keys(folder))
+    made = ARMS[arm](_array(table, "text"), _array(table, "id"), read_keys(folder))
     for _ in sys.stdin:
         begin = time.perf_counter_ns()
         sealed = made.seal()
@@ -213,8 +195,14 @@ THREADS, KEY_BYTES = 2, 32
 TEXTS, SEALED, KEYS = "text.arrow", "sealed.arrow", "keys.bin"
 OURS, SPARK_ARM = "sealift.arrow", "Spark aes_encrypt, local[2]"
 LOOP, COLUMN_LOOP = "pyca loop, lists", "pyca loop, from column to column"
-ARMS = {OURS: Column, LOOP: Loop, COLUMN_LOOP: ColumnLoop, SPARK_ARM: Spark}
+ARMS: Mapping[str, Callable[[Any, Any, list[bytes]], Arm]] = {
+    OURS: column,
+    LOOP: loop,
+    COLUMN_LOOP: column_loop,
+    SPARK_ARM: spark,
+}
 MEMORY = ("memory of sealing", "memory of opening")
+ENCRYPT, DECRYPT = "aes_encrypt(text, key, 'GCM')", "aes_decrypt(sealed, key, 'GCM')"
 SPARK = {"spark.ui.enabled": "false", "spark.driver.memory": "4g", "spark.log.level": "ERROR"}
 
 if __name__ == "__main__":

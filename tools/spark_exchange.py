@@ -2,10 +2,10 @@
 
 Usage: python tools/spark_exchange.py [--rows N] [--write FILE]
 
-Rows are sealed by `aes_encrypt(text, key, 'GCM', 'DEFAULT', iv, aad)` and by `seal_column` with the layout "spark", under
-keys of 16, 24 and 32 bytes, with and without associated data; a third of Spark's have a nonce that is given. All are
-opened by the other, once as they are and once with a changed bit. With --write the first 24 of Spark's rows are written
-as the data of a test.
+Rows are sealed by `aes_encrypt(text, key, 'GCM', 'DEFAULT', iv, aad)` and by `seal_column` with the
+layout "spark", under keys of 16, 24 and 32 bytes, with and without associated data; a third of
+Spark's have a nonce that is given. All are opened by the other, once as they are and once with a
+changed bit. With --write the first 24 of Spark's rows are written as the data of a test.
 """
 
 import argparse
@@ -28,12 +28,18 @@ def main() -> int:
     arguments = _arguments()
     from pyspark.sql import SparkSession
 
-    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    spark = (
+        SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    )
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     rows = made_rows(arguments.rows)
     spark.createDataFrame(rows, SCHEMA).createOrReplaceTempView("given")
-    theirs = [row.asDict() for row in spark.sql(f"SELECT *, {EXPRESSION} AS sealed FROM given").collect()]
-    wrong = sum(each["text"] != opened for each, opened in zip(theirs, open_rows(theirs), strict=True))
+    theirs = [
+        row.asDict() for row in spark.sql(f"SELECT *, {EXPRESSION} AS sealed FROM given").collect()
+    ]
+    wrong = sum(
+        each["text"] != opened for each, opened in zip(theirs, open_rows(theirs), strict=True)
+    )
     wrong += sum(opened is not None for opened in open_rows([flipped(each) for each in theirs]))
     ours = [{**row, "sealed": sealed} for row, sealed in zip(rows, seal_rows(rows), strict=True)]
     for sent in (ours, [flipped(each) for each in ours]):
