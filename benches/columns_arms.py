@@ -203,7 +203,12 @@ ARMS: Mapping[str, Callable[[Any, Any, list[bytes]], Arm]] = {
 }
 MEMORY = ("memory of sealing", "memory of opening")
 ENCRYPT, DECRYPT = "aes_encrypt(text, key, 'GCM')", "aes_decrypt(sealed, key, 'GCM')"
-SPARK = {"spark.ui.enabled": "false", "spark.driver.memory": "4g", "spark.log.level": "ERROR"}
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "4g",
+    "spark.log.level": "ERROR",
+}
 
 if __name__ == "__main__":
     sys.exit(main())
