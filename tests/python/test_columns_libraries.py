@@ -41,11 +41,13 @@ def test_each_form_of_each_type_of_pyarrow_comes_back(form: str, kind: str) -> N
     texts = FORMS[form](texts_of(kind))
     ids = FORMS[form](pyarrow.array(IDS))
     sealed, opened = both_ways(texts, key_ids=ids)
-    assert type(sealed) is type(opened) is type(texts)
+    is_chunked = isinstance(texts, pyarrow.ChunkedArray)
+    array = pyarrow.ChunkedArray if is_chunked else pyarrow.BinaryArray
+    assert type(sealed) is type(opened) is array
     assert sealed.type == opened.type == pyarrow.binary()
     assert sealed.null_count == texts.null_count
     assert as_bytes(opened) == as_bytes(texts)
-    if isinstance(texts, pyarrow.ChunkedArray):
+    if is_chunked:
         assert [*map(len, opened.chunks)] == [*map(len, texts.chunks)]
 
 
@@ -155,7 +157,6 @@ def test_a_relation_of_duckdb_stays_one() -> None:
     sealed, opened = both_ways(relation, "payload", key_ids="customer", aad=["order", b"orders"])
     assert isinstance(sealed, duckdb.DuckDBPyRelation)
     assert sealed.columns == relation.columns
-    assert opened.aggregate("count(payload), min(octet_length(payload))").fetchone() == (5, 5)
     expected = [text for text, customer in zip(OPENED, IDS, strict=True) if customer < 4]
     assert [row[2] for row in opened.fetchall()] == expected
 
@@ -283,7 +284,7 @@ def test_keys_are_found_by_a_function_once_for_an_id() -> None:
     sealed = arrow.seal_column(TABLE, "payload", keys=keys, key_ids="customer")
     arrow.open_column(sealed, "payload", keys=keys)
     opened = arrow.open_column(sealed, "payload", keys=arrow.Keyring(find))
-    assert sorted(calls) == sorted([*KEYS] * 2)
+    assert sorted(calls) == sorted([*IDS[:4]] * 2)
     assert as_bytes(opened["payload"]) == OPENED
 
 
@@ -291,7 +292,8 @@ def test_rotated_keys_open_old_rows_and_reseal_moves_them_to_the_newest() -> Non
     keys = arrow.Keyring({each: [key] for each, key in KEYS.items()})
     sealed = arrow.seal_column(TABLE, "payload", keys=keys, key_ids="customer", aad="order")
     assert keys.rotate(2, b"2" * 32) == 1
-    assert arrow.open_column(sealed, "payload", keys=keys, aad="order")["payload"] is not None
+    old = arrow.open_column(sealed, "payload", keys=keys, aad="order")
+    assert as_bytes(old["payload"]) == OPENED
     resealed = arrow.reseal_column(sealed, "payload", keys=keys, aad="order")
     every = arrow.reseal_column(sealed, "payload", keys=keys, aad="order", rows="all")
     for row, customer in enumerate(IDS):
