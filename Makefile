@@ -12,6 +12,7 @@ BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
 NVRTC := .venv/installed-for-gpu-kernels
+SPARK := .venv/spark/installed
 PEERS := $(TARGET)/peers/release/peers
 EXTENSION := python/sealift/_sealift.abi3.so
 LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
@@ -81,6 +82,11 @@ bench-ray: $(EXTENSIONS) $(TESTING) ## Seal a column on two Ray nodes of this ma
 	@PYTHONPATH=tests/python $(BIN)/python benches/ray_data.py --out $(RESULTS)
 	@$(BIN)/python tools/docs.py
 
+.PHONY: bench-columns
+bench-columns: $(EXTENSIONS) $(TESTING) $(SPARK) ## Seal and open ten million rows of a column beside pyca and Spark; needs Java 17, ten minutes
+	@$(BIN)/python benches/columns.py --spark .venv/spark/bin/python --out $(RESULTS)/columns
+	@$(BIN)/python tools/docs.py
+
 .PHONY: gpu
 gpu: wheel ## Check the GPUs of this machine, then measure them, with wheels, for `sealift lab report`; some seven minutes
 	@mkdir -p $(RESULTS)
@@ -141,9 +147,15 @@ mutants: | tools ## Break engine, core and drivers in a hundred ways and look fo
 	@$(PYTHON) tools/mutants.py
 
 .PHONY: huge
-huge: | tools ## Seal and open a message of 5 GiB on every instruction set, beside AWS-LC; a minute and 6 GiB of memory
+huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every instruction set, and a column beyond 2 GiB; two minutes and 11 GiB of memory
 	@echo "Sealing and opening a message of 5 GiB"
 	@cargo test --quiet --release -p sealift-drivers --test huge -- --ignored --nocapture
+	@echo "Sealing and opening a column beyond 2 GiB"
+	@SEALIFT_HUGE=1 $(BIN)/python -m pytest -q tests/python/test_columns_layouts.py -k beyond
+
+.PHONY: spark
+spark: $(EXTENSION) $(SPARK) ## Exchange a thousand sealed rows with Spark each way; needs Java 17, a minute
+	@PYTHONPATH=python .venv/spark/bin/python tools/spark_exchange.py
 
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
@@ -320,6 +332,13 @@ $(TESTING): requirements-dev.lock $(RUNNING)
 $(NVRTC): requirements-gpu.lock $(RUNNING)
 	@echo "Installing into .venv what compiles the kernels of GPUs"
 	@$(PIP_INSTALL) -r requirements-gpu.lock
+	@touch $@
+
+# Apart, because Spark wants an older pandas than the tests.
+$(SPARK): | tools
+	@echo "Installing Spark into .venv/spark"
+	@$(PYTHON) -m venv .venv/spark
+	@.venv/spark/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 pyarrow==26.0.1
 	@touch $@
 
 # For this processor, so that the libraries compiled here are as fast as they get: RustCrypto's is then

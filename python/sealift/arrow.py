@@ -119,9 +119,13 @@ def open_column(
 
     Raises:
         TypeError: If a column is of another type.
-        InputError: If a row is no sealed row, or names an id or a version that `keys` doesn't have.
+        InputError: If a row is no sealed row, or names an id or a version that `keys` doesn't have;
+            if `key_ids` are given for rows that record theirs.
         InvalidTag: If rows don't open; its `indices` are the first hundred of them.
     """
+
+    if layout == "row" and key_ids is not None:
+        raise InputError('layout "row" records ids: leave key_ids out')
 
     def open_(values: Any, others: "_Others", name: str) -> Any:
         return open_array(
@@ -282,7 +286,7 @@ def _like(library: str, data: Any, made: Any) -> Any:
         chunked = pyarrow.chunked_array(made)
         return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.combine_chunks()
     if library == "polars":
-        return sys.modules["polars"].Series(data.name, made)
+        return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":
         import pandas
         import pyarrow
