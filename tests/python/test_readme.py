@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
+import pyarrow
 import pytest
 
 from conftest import skip
 from run_report import ran
+from sealift import arrow
 
 README = Path(__file__).parents[2] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -47,7 +50,7 @@ def test_the_python_blocks_run_and_the_batch_gives_what_the_loop_gives() -> None
     if find_spec("cryptography") is None:
         skip("pyca", "cryptography is not installed: the README's loop is one over its class")
     ran("pyca")
-    loop, batch, columns = _blocks("python")
+    loop, batch, arrays, tables = _blocks("python")
     keys = [bytes([i % 3]) * 16 for i in range(9)]
     nonces = [bytes([i]) * 12 for i in range(9)]
     texts = [b"text " * i for i in range(9)]
@@ -56,9 +59,16 @@ def test_the_python_blocks_run_and_the_batch_gives_what_the_loop_gives() -> None
     sealed = names["sealed"]
     exec(batch, names)
     assert names["sealed"] == sealed
-    exec(columns, names)
+    exec(arrays, names)
     assert np.array_equal(np.asarray(names["opened"].text), names["texts"])
     assert not any(names["opened"].status)
+    columns = {"customer": [17, 18, 17], "payload": [b"a", b"", None]}
+    names |= {"key": bytes(16), "other_key": bytes(range(16)), "polars": polars}
+    names |= {"table": pyarrow.table(columns), "frame": polars.DataFrame(columns)}
+    exec(tables, names)
+    for sealed in (names["table"], names["frame"]):
+        opened = arrow.open_column(sealed, "payload", keys=names["keys"])
+        assert polars.DataFrame(opened)["payload"].to_list() == columns["payload"]
 
 
 @pytest.mark.parametrize("command", [line for line in _commands() if line.startswith("sealift ")])
