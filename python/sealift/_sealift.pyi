@@ -695,7 +695,7 @@ class Engine:
             on_error: "raise" raises `InvalidTag` with the `indices` of all messages that did not
                 open, after all were worked. "mask" makes them None in a list, and zeros with
                 status 1 in a `BatchResult`.
-            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
             tags: A column of tags, when they are not behind the ciphertexts.
             out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `sealed` works in place. Messages that do not open leave zeros there,
