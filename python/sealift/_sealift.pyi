@@ -26,6 +26,7 @@ __all__ = [
     "AESGCM",
     "AESGCMSIV",
     "XAES256GCM",
+    "ArrowColumn",
     "BatchResult",
     "Calibrated",
     "Calibration",
@@ -1266,6 +1267,22 @@ class Calibrated:
 
 # Simulated DPUs.
 
+@final
+class ArrowColumn:
+    """A column that was worked: chunks behind the Arrow PyCapsule interface.
+
+    pyarrow, polars and others take it.
+    """
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The chunks as a stream.
+
+        The type is the column's whatever is requested, as the interface allows.
+        """
+
+    def __len__(self) -> int: ...
+
 # Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
 _ArrowColumn: TypeAlias = Any
 # One value for all rows, or a column.
@@ -1347,7 +1364,7 @@ def seal_array(
     name: str,
     layout: str,
     threads: int | None,
-) -> _ArrowColumn:
+) -> ArrowColumn:
     """Seals a column of Arrow; `sealift.arrow.seal_column` says how.
 
     Args:
@@ -1376,7 +1393,7 @@ def open_array(
     on_error: str,
     to: str,
     threads: int | None,
-) -> _ArrowColumn:
+) -> ArrowColumn:
     """Opens a column of Arrow; `sealift.arrow.open_column` says how.
 
     Args:
@@ -1404,7 +1421,7 @@ def reseal_array(
     name: str,
     is_all: bool,
     threads: int | None,
-) -> _ArrowColumn:
+) -> ArrowColumn:
     """Seals a sealed column again; `sealift.arrow.reseal_column` says how.
 
     Args:
