@@ -1,7 +1,8 @@
 """The engine, native. Import these names from `sealift`."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import (
@@ -23,6 +24,9 @@ from sealift.futures import Future
 
 __all__ = [
     "AESGCM",
+    "AESGCMSIV",
+    "XAES256GCM",
+    "ArrowColumn",
     "BatchResult",
     "Calibrated",
     "Calibration",
@@ -38,6 +42,7 @@ __all__ = [
     "Finished",
     "Fixed",
     "InFlight",
+    "Keyring",
     "Offsets",
     "PolicyInfo",
     "Quote",
@@ -47,7 +52,10 @@ __all__ = [
     "__version__",
     "aes_ctr",
     "drivers",
+    "open_array",
     "policies",
+    "reseal_array",
+    "seal_array",
 ]
 
 __version__: str
@@ -59,6 +67,7 @@ class _Array(Protocol):
     def __array_interface__(self) -> dict[str, Any]: ...
 
 _Bytes: TypeAlias = Buffer | _Array
+_Algorithm: TypeAlias = Literal["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"]
 # A column: the byte strings of all messages of a batch.
 _Packed: TypeAlias = _Bytes | Fixed | Offsets | Column
 _Column: TypeAlias = Sequence[_Bytes] | _Packed
@@ -81,6 +90,8 @@ class AESGCM:
       `SealLimitError`.
 
     An instance may be used by several threads, and in a child after `os.fork`.
+
+    Nonces have 8 to 128 bytes, 12 are usual. Never use one twice with the same key.
 
     Args:
         key: 16, 24 or 32 bytes.
@@ -108,7 +119,191 @@ class AESGCM:
         """Encrypts and authenticates.
 
         Args:
-            nonce: 8 to 128 bytes, 12 are usual. Never use one twice with the same key.
+            nonce: Of the length that the class says.
+            data: The plaintext.
+            associated_data: Authenticated and not encrypted; None is the same as no bytes.
+
+        Returns:
+            The ciphertext and behind it the tag of 16 bytes.
+
+        Raises:
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def decrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Checks the tag and decrypts.
+
+        Args:
+            nonce: The one it was encrypted with.
+            data: The ciphertext and behind it the tag of 16 bytes.
+            associated_data: What it was encrypted with.
+
+        Returns:
+            The plaintext.
+
+        Raises:
+            InvalidTag: If the tag does not belong to key, nonce, data and associated data, or
+                `data` is shorter than a tag.
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def encrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Encrypts into a buffer.
+
+        As `encrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) + 16`
+        bytes in which `data` may lie.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            TypeError: If `buf` is read-only, and as `encrypt`.
+            ValueError: If `buf` has another length, and as `encrypt`.
+        """
+    def decrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Checks the tag and decrypts into a buffer.
+
+        As `decrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) - 16`
+        bytes in which `data` may lie. It holds zeros if the tag is wrong.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            InvalidTag: As `decrypt`.
+            TypeError: If `buf` is read-only, and as `decrypt`.
+            ValueError: If `buf` has another length, and as `decrypt`.
+        """
+
+@final
+class AESGCMSIV:
+    """AES-GCM-SIV (RFC 8452) for one message at a time, with the interface of pyca/cryptography.
+
+    Nonces have 12 bytes. One that is used twice with the same key shows whether the two messages
+    are equal, and nothing else. It differs from pyca's class as `AESGCM` does.
+
+    Args:
+        key: 16 or 32 bytes.
+
+    Raises:
+        TypeError: If `key` is not bytes-like.
+        ValueError: If it has another length.
+    """
+
+    def __new__(cls, key: _Bytes) -> Self: ...
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key.
+
+        Args:
+            bit_length: 128 or 256.
+
+        Returns:
+            `bit_length / 8` bytes from the system.
+
+        Raises:
+            ValueError: If it is another number.
+        """
+    def encrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Encrypts and authenticates.
+
+        Args:
+            nonce: Of the length that the class says.
+            data: The plaintext.
+            associated_data: Authenticated and not encrypted; None is the same as no bytes.
+
+        Returns:
+            The ciphertext and behind it the tag of 16 bytes.
+
+        Raises:
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def decrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Checks the tag and decrypts.
+
+        Args:
+            nonce: The one it was encrypted with.
+            data: The ciphertext and behind it the tag of 16 bytes.
+            associated_data: What it was encrypted with.
+
+        Returns:
+            The plaintext.
+
+        Raises:
+            InvalidTag: If the tag does not belong to key, nonce, data and associated data, or
+                `data` is shorter than a tag.
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def encrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Encrypts into a buffer.
+
+        As `encrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) + 16`
+        bytes in which `data` may lie.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            TypeError: If `buf` is read-only, and as `encrypt`.
+            ValueError: If `buf` has another length, and as `encrypt`.
+        """
+    def decrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Checks the tag and decrypts into a buffer.
+
+        As `decrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) - 16`
+        bytes in which `data` may lie. It holds zeros if the tag is wrong.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            InvalidTag: As `decrypt`.
+            TypeError: If `buf` is read-only, and as `decrypt`.
+            ValueError: If `buf` has another length, and as `decrypt`.
+        """
+
+@final
+class XAES256GCM:
+    """XAES-256-GCM (C2SP) for one message at a time, with the interface of pyca's AEAD classes.
+
+    Nonces have 24 bytes, which may be drawn at random (`os.urandom(24)`) for 2**80 messages a
+    key. A key of AES-256-GCM is derived for each message. In buffers and errors it is as `AESGCM`.
+
+    Args:
+        key: 32 bytes.
+
+    Raises:
+        TypeError: If `key` is not bytes-like.
+        ValueError: If it has another length.
+    """
+
+    def __new__(cls, key: _Bytes) -> Self: ...
+    @staticmethod
+    def generate_key() -> bytes:
+        """A random key.
+
+        Returns:
+            32 bytes from the system.
+        """
+    def encrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Encrypts and authenticates.
+
+        Args:
+            nonce: Of the length that the class says.
             data: The plaintext.
             associated_data: Authenticated and not encrypted; None is the same as no bytes.
 
@@ -254,17 +449,22 @@ class Engine:
         Raises:
             ForkedError: In a forked child.
         """
-    def session(self, key: _Bytes, *, seals_max: int | None = None) -> Session:
+    def session(
+        self, key: _Bytes, *, algorithm: _Algorithm = "AES-GCM", seals_max: int | None = None
+    ) -> Session:
         """Installs a key.
 
         Args:
-            key: 16, 24 or 32 bytes.
+            key: For AES-GCM 16, 24 or 32 bytes, for XAES-256-GCM 32, for AES-GCM-SIV 16 or 32.
+            algorithm: What it is for: "AES-GCM"; "XAES-256-GCM", whose nonces of 24 bytes may be
+                drawn at random for 2**80 messages; or "AES-GCM-SIV", whose nonces may repeat.
             seals_max: Messages it may seal, at most 2**32 (SP 800-38D section 8.3), which is also
-                what None means.
+                what None means; a key for XAES-256-GCM may seal any number.
 
         Raises:
             TypeError: If `key` is not bytes-like.
-            InputError: If `key` has another length or `seals_max` is out of range.
+            InputError: If `key` has another length, there is no such algorithm, or `seals_max` is
+                out of range.
             ForkedError: In a forked child.
         """
     def explain(self, messages: int, message_bytes: int) -> Explanation:
@@ -380,13 +580,14 @@ class Engine:
 
         Args:
             keys: A `Session`, a sequence of sessions, session ids in a list or buffer (uint64), or
-                a column of raw keys.
-            nonces: A column of 12-byte nonces. Never use one twice with the same key. None lets
-                each session count its own, never one twice; such a session takes no others, and raw
-                keys take none.
+                a column of raw keys for AES-GCM. All sessions have one algorithm.
+            nonces: A column of 12-byte nonces, under XAES-256-GCM of 24 bytes. Never use one twice
+                with the same key. None lets each session count its own, never one twice; such a
+                session takes no others, and raw keys take none. Under XAES-256-GCM None draws
+                random ones, beside which a session takes others; AES-GCM-SIV wants them given.
             texts: A column of plaintexts.
             aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
-            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
             out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `texts` works in place.
             tags: Where tags go, likewise.
@@ -401,15 +602,15 @@ class Engine:
 
         Returns:
             If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
-            tag behind it. Else, or where the sessions count nonces, a `BatchResult`.
+            tag behind it. Else, or where nonces were None, a `BatchResult`.
 
         Raises:
             TypeError: If an argument is no column of bytes, or a place is read-only.
             BufferError: If a buffer or its rows are not contiguous.
             InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
                 there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
-            SessionError: If a session is closed or of another engine, or if some of its nonces are
-                given and others counted.
+            SessionError: If a session is closed or of another engine, its algorithm is not that of
+                the first one, or if some of its nonces are given and others counted.
             SealLimitError: If a session would pass its limit. Nothing was sealed.
             LimitError: If no device takes the batch.
             UnknownDeviceError: If there is no such device.
@@ -495,7 +696,7 @@ class Engine:
             on_error: "raise" raises `InvalidTag` with the `indices` of all messages that did not
                 open, after all were worked. "mask" makes them None in a list, and zeros with
                 status 1 in a `BatchResult`.
-            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
             tags: A column of tags, when they are not behind the ciphertexts.
             out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `sealed` works in place. Messages that do not open leave zeros there,
@@ -690,8 +891,8 @@ class Session:
 
     id: Final[int]
     """The number that stands for it in a column of keys (uint64)."""
-    algorithm: Final[str]
-    """What its key is for: "AES-GCM"."""
+    algorithm: Final[_Algorithm]
+    """What its key is for: "AES-GCM", "XAES-256-GCM" or "AES-GCM-SIV"."""
     @property
     def sealed(self) -> int:
         """Messages sealed under it so far.
@@ -707,6 +908,7 @@ class Session:
 
         Raises:
             SessionError: If it is closed.
+            InputError: If its key is not for AES-GCM, whose nonces alone are counted.
             SealLimitError: After 2**32 nonces.
             ForkedError: In a forked child, where parent and child would give the same ones.
         """
@@ -719,7 +921,7 @@ class Session:
             A `Column` of `count` rows of 12 bytes, which a batch takes as its nonces.
 
         Raises:
-            InputError: If `count` is negative or over 2**32.
+            InputError: If `count` is negative or over 2**32, or its key is not for AES-GCM.
             SessionError: If it is closed.
             SealLimitError: If fewer are left of 2**32; then none is used up.
             ForkedError: In a forked child.
@@ -808,11 +1010,11 @@ class BatchResult:
     text: Final[Any]
     """Ciphertexts or plaintexts: the `out` that was given, or a `Column`.
 
-    For a list of texts whose nonces the sessions counted: a list of ciphertexts, each with its tag
+    For a list of texts whose nonces were counted or drawn: a list of ciphertexts, each with its tag
     behind it.
     """
     nonces: Final[Column | None]
-    """The nonces that the sessions counted, 12 bytes each. None where they were given."""
+    """The nonces that were counted or drawn, in rows. None where they were given."""
     tags: Final[Any]
     """Tags of seals: the `tags` that was given, or a `Column`. None where there are none apart."""
     status: Final[bytes]
@@ -1064,3 +1266,173 @@ class Calibrated:
     """Why it was not measured; None where it was."""
 
 # Simulated DPUs.
+
+@final
+class ArrowColumn:
+    """A column that was worked: chunks behind the Arrow PyCapsule interface.
+
+    pyarrow, polars and others take it.
+    """
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The chunks as a stream.
+
+        The type is the column's whatever is requested, as the interface allows.
+        """
+
+    def __len__(self) -> int: ...
+
+# Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+_ArrowColumn: TypeAlias = Any
+# One value for all rows, or a column.
+_KeyIds: TypeAlias = int | str | bytes | _ArrowColumn
+_KeyVersions: TypeAlias = Buffer | Sequence[Buffer] | Mapping[int, Buffer]
+
+@final
+class Keyring:
+    """Keys by id, each in one or more versions: the newest seals, all of them open.
+
+    Ids are integers from 0 to 2**64 - 1, or strings (bytes) of at most 255 bytes; all ids of a
+    keyring are of one kind. Keys are wiped when it goes, and it can't be pickled: give workers a path
+    or a function that makes it.
+
+    Args:
+        keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest,
+            or to a mapping from version to key. Or a function that gives such a value for an id: it
+            is called once for each id that a column has and the keyring doesn't, before any row is
+            worked.
+        algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or
+            "AES-GCM-SIV" (16 or 32).
+
+    Raises:
+        TypeError: If `keys` is neither, or an id or a key is of a wrong type.
+        InputError: If a key has a wrong length, ids are of two kinds or too long, or versions don't
+            ascend.
+    """
+
+    def __new__(
+        cls,
+        keys: Mapping[Any, _KeyVersions] | Callable[[Any], _KeyVersions],
+        *,
+        algorithm: Literal["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"] = "AES-GCM",
+    ) -> Self: ...
+    @staticmethod
+    def from_file(path: str | PathLike[str]) -> Keyring:
+        """Reads a keyring from a file of TOML that only its owner may read.
+
+        It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to key
+        in hexadecimal, to a list of keys from the oldest version to the newest, or to a table from
+        version to key.
+
+        Args:
+            path: Where it is.
+
+        Raises:
+            InputError: If it can't be read, if others may read it, or what is wrong in it, with its
+                line.
+        """
+
+    def rotate(self, id: int | str | bytes, key: Buffer) -> int:
+        """Adds the next version of an id's key, which seals from now on.
+
+        It waits for calls that are running.
+
+        Args:
+            id: The id, known or new.
+            key: The key.
+
+        Returns:
+            The number of the version: 0 for the first of an id.
+
+        Raises:
+            TypeError: If `id` is neither int, str nor bytes, or `key` is not bytes-like.
+            InputError: If `key` has a wrong length, or the id doesn't fit the others.
+        """
+
+    def __contains__(self, id: int | str | bytes, /) -> bool: ...
+    def __len__(self) -> int: ...
+    def __reduce__(self) -> NoReturn: ...
+
+def seal_array(
+    engine: Engine,
+    keys: Keyring,
+    column: _ArrowColumn,
+    key_ids: _KeyIds,
+    aad: Sequence[bytes | _ArrowColumn],
+    *,
+    name: str,
+    layout: str,
+    threads: int | None,
+) -> ArrowColumn:
+    """Seals a column of Arrow; `sealift.arrow.seal_column` says how.
+
+    Args:
+        engine: Works the rows.
+        keys: The keyring.
+        column: Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+        key_ids: An int, a str, bytes, or a column of them.
+        aad: Parts of associated data, each str, bytes or a column of them.
+        name: The column's name in errors.
+        layout: "row", "columns" or "spark".
+        threads: How many threads the call may use; None for those of the engine.
+
+    Returns:
+        The sealed column, an object with `__arrow_c_stream__`.
+    """
+
+def open_array(
+    engine: Engine,
+    keys: Keyring,
+    column: _ArrowColumn,
+    key_ids: _KeyIds | None,
+    aad: Sequence[bytes | _ArrowColumn],
+    *,
+    name: str,
+    layout: str,
+    on_error: str,
+    to: str,
+    threads: int | None,
+) -> ArrowColumn:
+    """Opens a column of Arrow; `sealift.arrow.open_column` says how.
+
+    Args:
+        engine: Works the rows.
+        keys: The keyring.
+        column: Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+        key_ids: As for `seal_array`, where rows don't have them.
+        aad: As for `seal_array`.
+        name: The column's name in errors.
+        layout: "row", "columns" or "spark".
+        on_error: "raise" or "null".
+        to: "binary" or "string".
+        threads: How many threads the call may use; None for those of the engine.
+
+    Returns:
+        The opened column, an object with `__arrow_c_stream__`.
+    """
+
+def reseal_array(
+    engine: Engine,
+    keys: Keyring,
+    column: _ArrowColumn,
+    aad: Sequence[bytes | _ArrowColumn],
+    *,
+    name: str,
+    is_all: bool,
+    threads: int | None,
+) -> ArrowColumn:
+    """Seals a sealed column again; `sealift.arrow.reseal_column` says how.
+
+    Args:
+        engine: Works the rows.
+        keys: The keyring.
+        column: Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
+        aad: As for `seal_array`.
+        name: The column's name in errors.
+        is_all: Whether rows are sealed again that the newest key has sealed.
+        threads: How many threads the call may use; None for those of the engine.
+
+    Returns:
+        The sealed column, an object with `__arrow_c_stream__`.
+    """

@@ -12,16 +12,23 @@ Whatever else speaks the Arrow PyCapsule interface is taken, and an object that 
 No library of these is imported before it is given.
 """
 
+import functools
 import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
-from sealift._sealift import Engine, Keyring, open_array, seal_array
+from sealift._sealift import Engine, Keyring, open_array, reseal_array, seal_array
 from sealift.errors import InputError
 
-__all__ = ["Keyring", "open_column", "seal_column"]
+__all__ = [
+    "Keyring",
+    "open_column",
+    "open_expression",
+    "reseal_column",
+    "seal_column",
+    "seal_expression",
+]
 
 Layout = Literal["row", "spark"]
 
@@ -133,6 +140,113 @@ def open_column(
     return _work(data, column, open_)
 
 
+def reseal_column(
+    data: Any,
+    column: str | None = None,
+    *,
+    keys: Keyring,
+    aad: Any = None,
+    rows: Literal["outdated", "all"] = "outdated",
+    threads: int | None = None,
+    engine: Engine | None = None,
+) -> Any:
+    """Seals rows again under the newest key of their id: after a rotation, before the old key goes.
+
+    Args:
+        data: As for `open_column`, in the layout "row".
+        column: The name of the column in a table.
+        keys: The keys, old and new.
+        aad: What rows are bound to.
+        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those again,
+            too, with new nonces.
+        threads: How many threads the call may use; None for those of the engine.
+        engine: Works the rows; None for one that this module makes.
+
+    Returns:
+        What `data` is, sealed under the newest keys.
+
+    Raises:
+        InputError: As `open_column` does.
+        InvalidTag: If rows don't open.
+        SealLimitError: If a key would seal more than 2**32 rows in this process.
+    """
+
+    def reseal(values: Any, others: "_Others", name: str) -> Any:
+        return reseal_array(
+            engine or _engine(),
+            keys,
+            values,
+            others.parts(aad),
+            name=name,
+            is_all=_one_of("rows", rows, "outdated", "all") == "all",
+            threads=threads,
+        )
+
+    return _work(data, column, reseal)
+
+
+def seal_expression(
+    expression: Any, *, keys: Keyring, key_ids: Any, aad: Any = None, **options: Any
+) -> Any:
+    """`seal_column` as an expression of polars, for `with_columns` and lazy frames.
+
+    Args:
+        expression: The column to seal, or its name.
+        keys: The keys.
+        key_ids: As for `seal_column`; also an expression.
+        aad: As for `seal_column`; also an expression, or a list with some.
+        **options: Others of `seal_column`.
+    """
+    return _expression(seal_column, expression, key_ids, aad, {"keys": keys, **options})
+
+
+def open_expression(
+    expression: Any, *, keys: Keyring, key_ids: Any = None, aad: Any = None, **options: Any
+) -> Any:
+    """`open_column` as an expression of polars, for `with_columns` and lazy frames.
+
+    Args:
+        expression: The column to open, or its name.
+        keys: The keys.
+        key_ids: As for `open_column`; also an expression.
+        aad: As for `open_column`; also an expression, or a list with some.
+        **options: Others of `open_column`.
+    """
+    return _expression(open_column, expression, key_ids, aad, {"keys": keys, **options})
+
+
+def _expression(
+    work: Callable[..., Any], expression: Any, key_ids: Any, aad: Any, options: dict[str, Any]
+) -> Any:
+    import polars
+
+    if isinstance(expression, str):
+        expression = polars.col(expression)
+    parts = aad if isinstance(aad, list) else [] if aad is None else [aad]
+    inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
+    data_type = polars.String if options.get("to") == "string" else polars.Binary
+
+    def batch(columns: Any) -> Any:
+        values, *rest = columns
+        given = iter(rest)
+
+        def take(part: Any) -> Any:
+            return next(given) if isinstance(part, polars.Expr) else part
+
+        ids = take(key_ids)
+        others = [take(part) for part in parts]
+        return work(values, key_ids=ids, aad=others or None, **options)
+
+    return polars.map_batches([expression, *inputs], batch, return_dtype=data_type)
+
+
+def _one_of(name: str, given: str, *known: str) -> str:
+    if given not in known:
+        msg = f"{name} is {given!r}: give {' or '.join(map(repr, known))}"
+        raise InputError(msg)
+    return given
+
+
 _Worker = Callable[[Any, "_Others", str], Any]
 
 
@@ -203,15 +317,10 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
     return data.assign(**{column: made})
 
 
-_lock = threading.Lock()
-_engines: dict[int, Engine] = {}
-
-
+@functools.cache
 def _engine() -> Engine:
-    """The engine of this process: a child after a fork makes its own."""
-    process = os.getpid()
-    with _lock:
-        if process not in _engines:
-            _engines.clear()
-            _engines[process] = Engine()
-        return _engines[process]
+    return Engine()
+
+
+# A child after a fork makes its own.
+os.register_at_fork(after_in_child=_engine.cache_clear)

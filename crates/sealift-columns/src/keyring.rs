@@ -1,6 +1,8 @@
 //! Keys by id and version.
 
 use crate::ColumnError;
+use crate::format::RowId;
+use crate::ids::MISSING;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sealift_core::{Algorithm, Key};
@@ -54,9 +56,9 @@ impl Keyring {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let version = match table.find(id) {
             None => 0,
-            Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(
-                || ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() },
-            )?,
+            Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(|| {
+                ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() }
+            })?,
         };
         table.insert(id, version, key)?;
         Ok(version)
@@ -108,11 +110,14 @@ impl fmt::Debug for Keyring {
 /// What a keyring holds.
 #[derive(Default)]
 pub(crate) struct Table {
+    /// Entries of small integer ids by id, [`MISSING`] where there is none: one read a lookup, near those of other ids.
+    small: Vec<u32>,
+    /// Those of larger ones.
     integers: HashMap<u64, u32, FxBuildHasher>,
     names: HashMap<Box<[u8]>, u32, FxBuildHasher>,
     pub(crate) entries: Vec<Entry>,
-    /// The newest version of each entry, by itself: 8 bytes a lookup.
-    newest: Vec<Version>,
+    /// What sealing needs of each entry, by itself: 16 bytes a lookup.
+    newest: Vec<Newest>,
     keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
     classes: Vec<Class>,
     /// Messages that each key has sealed.
@@ -135,6 +140,14 @@ impl Class {
     }
 }
 
+/// The newest version of an entry.
+#[derive(Clone, Copy)]
+struct Newest {
+    /// Its id; 0 of a string.
+    id: u64,
+    version: Version,
+}
+
 /// The versions of one id's key.
 pub(crate) struct Entry {
     pub(crate) id: KeyId,
@@ -151,6 +164,10 @@ pub(crate) struct Version {
 }
 
 impl Entry {
+    pub(crate) fn has_one_version(&self) -> bool {
+        self.versions.len() == 1
+    }
+
     pub(crate) fn version(&self, version: u16) -> Option<Version> {
         let at = self.versions.binary_search_by_key(&version, |found| found.version).ok()?;
         Some(self.versions[at])
@@ -172,7 +189,7 @@ impl Table {
         self.push_key(key);
         let version = Version { version, key: place };
         if let Some(entry) = found {
-            self.newest[entry as usize] = version;
+            self.newest[entry as usize].version = version;
             self.entries[entry as usize].versions.push(version);
             return Ok(());
         }
@@ -180,15 +197,30 @@ impl Table {
         match id {
             KeyId::Integer(number) => {
                 self.has_wide_id |= *number > u32::MAX.into();
-                self.integers.insert(*number, entry);
+                self.insert_integer(*number, entry);
             }
             KeyId::Bytes(name) => {
                 self.names.insert(name.clone(), entry);
             }
         }
-        self.newest.push(version);
+        let number = if let KeyId::Integer(number) = id { *number } else { 0 };
+        self.newest.push(Newest { id: number, version });
         self.entries.push(Entry { id: id.clone(), versions: vec![version] });
         Ok(())
+    }
+
+    fn insert_integer(&mut self, id: u64, entry: u32) {
+        match usize::try_from(id).ok().filter(|id| *id < SMALL_IDS) {
+            Some(id) => {
+                if self.small.len() <= id {
+                    self.small.resize(id + 1, MISSING);
+                }
+                self.small[id] = entry;
+            }
+            None => {
+                self.integers.insert(id, entry);
+            }
+        }
     }
 
     fn check_id(&self, id: &KeyId) -> Result<(), ColumnError> {
@@ -197,12 +229,10 @@ impl Table {
             KeyId::Integer(_) if !self.names.is_empty() => {
                 Err(wrong("the other ids of this keyring are strings"))
             }
-            KeyId::Bytes(_) if !self.integers.is_empty() => {
+            KeyId::Bytes(_) if self.names.is_empty() && !self.entries.is_empty() => {
                 Err(wrong("the other ids of this keyring are integers"))
             }
-            KeyId::Bytes(name) if name.len() > 255 => {
-                Err(wrong("an id has at most 255 bytes"))
-            }
+            KeyId::Bytes(name) if name.len() > 255 => Err(wrong("an id has at most 255 bytes")),
             _ => Ok(()),
         }
     }
@@ -235,7 +265,10 @@ impl Table {
 
     #[inline]
     pub(crate) fn find_integer(&self, id: u64) -> Option<u32> {
-        self.integers.get(&id).copied()
+        match usize::try_from(id).ok().and_then(|id| self.small.get(id)) {
+            Some(entry) => Some(*entry).filter(|entry| *entry != MISSING),
+            None => self.integers.get(&id).copied(),
+        }
     }
 
     #[inline]
@@ -246,7 +279,19 @@ impl Table {
     /// The version of an entry that seals.
     #[inline]
     pub(crate) fn newest(&self, entry: u32) -> Version {
-        self.newest[entry as usize]
+        self.newest[entry as usize].version
+    }
+
+    /// The id of an entry, for a header.
+    #[inline]
+    pub(crate) fn header_id(&self, entry: u32) -> RowId<'_> {
+        if self.names.is_empty() {
+            return RowId::Integer(self.newest[entry as usize].id);
+        }
+        match &self.entries[entry as usize].id {
+            KeyId::Integer(id) => RowId::Integer(*id),
+            KeyId::Bytes(id) => RowId::Bytes(id),
+        }
     }
 
     /// Whether an integer id takes 8 bytes in a row, else 4.
@@ -281,16 +326,14 @@ impl Table {
         lengths.all(|length| length == first).then_some(first)
     }
 
-    /// The id of an entry.
-    #[inline]
-    pub(crate) fn id(&self, entry: u32) -> &KeyId {
-        &self.entries[entry as usize].id
-    }
-
     /// A version of an entry.
     pub(crate) fn version(&self, entry: u32, version: u16) -> Option<Version> {
         let newest = self.newest(entry);
-        if newest.version == version { Some(newest) } else { self.entries[entry as usize].version(version) }
+        if newest.version == version {
+            Some(newest)
+        } else {
+            self.entries[entry as usize].version(version)
+        }
     }
 
     /// Whether some key could pass its limit by so many more messages.
@@ -301,7 +344,8 @@ impl Table {
     /// The first key that would pass its limit by so many messages of each, and how many it has sealed.
     pub(crate) fn first_passed(&self, counts: &[u64]) -> Option<(KeyId, u64)> {
         let key = counts.iter().enumerate().position(|(key, count)| self.passes(key, *count))?;
-        let is_of = |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
+        let is_of =
+            |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
         let entry = self.entries.iter().find(is_of)?;
         Some((entry.id.clone(), self.sealed[key].load(Ordering::Relaxed)))
     }
@@ -309,7 +353,8 @@ impl Table {
     /// Whether so many more messages are too many for a key: only AES-GCM under drawn nonces has a limit.
     fn passes(&self, key: usize, messages: u64) -> bool {
         let sealed = self.sealed[key].load(Ordering::Relaxed);
-        self.classes[key].algorithm == Algorithm::AesGcm && sealed.saturating_add(messages) > SEALS_MAX
+        self.classes[key].algorithm == Algorithm::AesGcm
+            && sealed.saturating_add(messages) > SEALS_MAX
     }
 
     /// Counts messages that were sealed, by key.
@@ -321,3 +366,6 @@ impl Table {
 }
 
 const KEY_BYTES_MAX: usize = 32;
+
+/// Smaller integer ids are found without hashing.
+const SMALL_IDS: usize = 1 << 16;

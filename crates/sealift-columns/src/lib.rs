@@ -5,12 +5,14 @@
 //! [`Values`], which are Arrow's buffers without its types; nothing is copied but headers, nonces and keys.
 
 mod error;
+mod ffi;
 mod file;
 pub mod format;
 mod ids;
 mod keyring;
 mod nonces;
 mod open;
+mod reseal;
 mod rows;
 mod scratch;
 mod seal;
@@ -20,6 +22,7 @@ pub use error::ColumnError;
 pub use ids::{IdKind, Ids, Integers};
 pub use keyring::{KeyId, Keyring};
 pub use open::{OnError, Opened, open};
+pub use reseal::{Reseal, reseal};
 pub use rows::{Rows, Validity, Values};
 pub use seal::seal;
 pub use units::{Offsets, Output};
@@ -38,6 +41,17 @@ pub struct Segment<'a> {
     pub ids: Option<Ids<'a>>,
     /// Associated data of each row, in parts.
     pub aad: Vec<Values<'a>>,
+    /// Where nonces and tags of sealed rows are, in [`Layout::Columns`].
+    pub apart: Option<Apart<'a>>,
+}
+
+/// Columns of nonces and tags beside one of ciphertexts.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart<'a> {
+    /// As long as the keys' algorithm takes them.
+    pub nonces: Values<'a>,
+    /// 16 bytes each.
+    pub tags: Values<'a>,
 }
 
 /// How a sealed row looks.
@@ -48,6 +62,23 @@ pub enum Layout {
     Row,
     /// Nonce, ciphertext, tag: what Spark's `aes_encrypt` writes in mode GCM.
     Spark,
+    /// The ciphertext alone, with nonce and tag in columns of their own.
+    Columns,
+}
+
+impl Layout {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Row => "row",
+            Self::Spark => "spark",
+            Self::Columns => "columns",
+        }
+    }
+
+    /// An error of this layout.
+    fn wrong(self, reason: &str) -> ColumnError {
+        ColumnError::Layout { layout: self.name(), reason: reason.to_owned() }
+    }
 }
 
 /// How a column is worked.
@@ -73,12 +104,34 @@ impl Keyring {
             missing.extend(rows.filter_map(|row| {
                 let id = match &segment.ids {
                     Some(ids) => ids.get(row),
-                    None => format::parse(segment.values.rows.get(row)).ok().map(|header| header.id.into()),
+                    None => format::parse(segment.values.rows.get(row))
+                        .ok()
+                        .map(|header| header.id.into()),
                 };
                 id.filter(|id| table.find(id).is_none())
             }));
         }
         missing.into_iter().collect()
+    }
+}
+
+/// Checks that a layout without headers has keys that it can do without.
+fn check_keys(table: &keyring::Table, layout: Layout) -> Result<(), ColumnError> {
+    if layout == Layout::Row {
+        return Ok(());
+    }
+    if table.entries.iter().any(|entry| !entry.has_one_version()) {
+        return Err(layout.wrong("records no version: give a keyring with one version of each key"));
+    }
+    let is_gcm = |class: &keyring::Class| class.algorithm == sealift_core::Algorithm::AesGcm;
+    match layout {
+        Layout::Spark if !table.all_classes().iter().all(is_gcm) => {
+            Err(layout.wrong("is AES-GCM, and the keyring has keys for another algorithm"))
+        }
+        _ if table.common_nonce_bytes().is_none() && !table.entries.is_empty() => {
+            Err(layout.wrong("takes keys whose nonces are of one length"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -90,9 +143,9 @@ fn check(chunks: &[Vec<Segment<'_>>], options: &ColumnOptions) -> Result<u64, Co
         if let Some(ids) = &segment.ids {
             ids.check(segment.values.len, rows)?;
         }
-        if options.layout == Layout::Spark && segment.aad.len() > 1 {
-            let reason = "takes one part of associated data: give one value or one column".to_owned();
-            return Err(ColumnError::Layout { layout: "spark", reason });
+        if options.layout != Layout::Row && segment.aad.len() > 1 {
+            let reason = "takes one part of associated data: give one value or one column";
+            return Err(options.layout.wrong(reason));
         }
         for aad in &segment.aad {
             aad.check("aad", rows)?;
@@ -105,6 +158,18 @@ fn check(chunks: &[Vec<Segment<'_>>], options: &ColumnOptions) -> Result<u64, Co
                 && let Some(row) = (0..aad.len).find(is_null)
             {
                 return Err(ColumnError::NullAad { row: rows + row as u64 });
+            }
+        }
+        for (column, values) in
+            segment.apart.iter().flat_map(|apart| [("nonce", apart.nonces), ("tag", apart.tags)])
+        {
+            values.check(column, rows)?;
+            if values.len != segment.values.len {
+                return Err(ColumnError::Count {
+                    column,
+                    found: values.len,
+                    expected: segment.values.len,
+                });
             }
         }
         rows += segment.values.len as u64;

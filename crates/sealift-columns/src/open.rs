@@ -3,11 +3,15 @@
 use crate::format::{self, Header, RowId, TAG};
 use crate::ids::MISSING;
 use crate::keyring::{Class, Table};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, append};
 use crate::seal::ON_THIS_THREAD;
 use crate::units::{Output, Sizes, Unit, outputs, units, work};
-use crate::{ColumnError, ColumnOptions, FAILURES_LISTED, Keyring, Layout, Segment, check};
-use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Status, Tags, Text};
+use crate::{
+    ColumnError, ColumnOptions, FAILURES_LISTED, Keyring, Layout, Segment, check, check_keys,
+};
+use sealift_core::{
+    Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Status, Tags, Text,
+};
 use sealift_engine::Engine;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -51,7 +55,15 @@ pub fn open(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Opened, ColumnError> {
     let rows = check(chunks, options)?;
+    let has_apart =
+        |segment: &Segment<'_>| segment.apart.is_some() == (options.layout == Layout::Columns);
+    if !chunks.iter().flatten().all(has_apart) {
+        return Err(options
+            .layout
+            .wrong("needs columns of nonces and tags exactly where they are apart"));
+    }
     let table = keyring.read();
+    check_keys(&table, options.layout)?;
     let few = |segment: &Segment<'_>| {
         segment.ids.as_ref().map_or(vec![], |ids| ids.entries_of_few(&table))
     };
@@ -101,20 +113,22 @@ impl Plan<'_> {
         threads: NonZeroUsize,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Opened, ColumnError> {
-        let mut made = outputs(chunks, self)?;
+        let mut made = outputs(chunks, self, None)?;
         let worker = || {
             let mut opener = Opener::new(self);
             Ok(move |unit| opener.open(unit))
         };
-        let done = work(units(chunks, &mut made), threads, worker, stop);
-        let mut failed = mem::take(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner));
+        let done = work(units(chunks, &mut made, None), threads, worker, stop);
+        let mut failed =
+            mem::take(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner));
         failed.sort_unstable();
         let error = match done {
             Ok(()) if failed.is_empty() || self.on_error == OnError::List => {
                 return Ok(Opened { outputs: made, failed });
             }
             Ok(()) => {
-                let (count, first) = (failed.len() as u64, failed.into_iter().take(FAILURES_LISTED));
+                let (count, first) =
+                    (failed.len() as u64, failed.into_iter().take(FAILURES_LISTED));
                 ColumnError::NotOpened { failed: count, rows, first: first.collect() }
             }
             Err(error) => error,
@@ -125,8 +139,10 @@ impl Plan<'_> {
 
     /// Bytes that the first sealed row has beside its text.
     fn first_overhead(&self, chunks: &[Vec<Segment<'_>>]) -> Option<usize> {
-        if self.layout == Layout::Spark {
-            return Some(Algorithm::AesGcm.nonce_bytes() + TAG);
+        match self.layout {
+            Layout::Row => {}
+            Layout::Spark => return Some(Algorithm::AesGcm.nonce_bytes() + TAG),
+            Layout::Columns => return Some(0),
         }
         let segment = chunks.iter().flatten().find(|segment| segment.values.len > 0)?;
         let row = (0..segment.values.len).find(|row| segment.values.is_valid(*row))?;
@@ -177,7 +193,7 @@ impl<'p> Opener<'p> {
         unit.segment.values.valid_rows(unit.start..unit.start + unit.len, &mut self.rows);
         match self.plan.layout {
             Layout::Row => self.find_by_headers(&unit)?,
-            Layout::Spark => self.find_by_ids(&unit)?,
+            Layout::Spark | Layout::Columns => self.find_by_ids(&unit)?,
         }
         let found = mem::take(&mut self.found);
         let done = match self.plan.table.all_classes() {
@@ -233,8 +249,7 @@ impl<'p> Opener<'p> {
         self.found.clear();
         let (plan, segment) = (self.plan, unit.segment);
         let Some(ids) = &segment.ids else {
-            let reason = "records no key id: give key_ids".to_owned();
-            return Err(ColumnError::Layout { layout: "spark", reason });
+            return Err(plan.layout.wrong("records no key id: give key_ids"));
         };
         let few = &plan.few[unit.segment_index];
         ids.find_entries(plan.table, few, unit.start, &self.rows, &mut self.entries);
@@ -242,9 +257,12 @@ impl<'p> Opener<'p> {
             let (at, of_column) = (unit.start + *row as usize, unit.first_row + u64::from(*row));
             if *entry == MISSING {
                 plan.refuse(&mut self.failed, of_column, ids.explain(at, of_column))?;
-            } else if segment.values.rows.len_of(at) < plan.overhead.unwrap_or(0) {
-                let reason = "it is shorter than a nonce and a tag, 28 bytes".to_owned();
-                plan.refuse(&mut self.failed, of_column, ColumnError::Malformed { row: of_column, reason })?;
+            } else if let Some(reason) = plan.find_fault(segment, at, *entry) {
+                plan.refuse(
+                    &mut self.failed,
+                    of_column,
+                    ColumnError::Malformed { row: of_column, reason },
+                )?;
             } else {
                 self.found.push(Found { row: *row, key: plan.table.newest(*entry).key, header: 0 });
             }
@@ -269,21 +287,30 @@ impl<'p> Opener<'p> {
         let Scratch { keys, nonces, aad, status } = &mut self.scratch;
         nonces.clear();
         aad.clear();
-        let mut texts = Vec::with_capacity(found.len());
+        let (mut texts, mut tags) = (Vec::with_capacity(found.len()), vec![]);
         for found in found {
             let row = start + found.row as usize;
             let (header, rest) = segment.values.rows.get(row).split_at(found.header as usize);
-            let (nonce, text) = rest.split_at(nonce_bytes);
-            nonces.extend_from_slice(nonce);
+            let (nonce, text) = match &segment.apart {
+                Some(apart) => (apart.nonces.rows.get(row), rest),
+                None => rest.split_at(nonce_bytes),
+            };
+            append(nonces, nonce);
             if is_row {
-                aad.bytes().extend_from_slice(header);
+                append(aad.bytes(), header);
                 aad.put_parts(segment, row);
             } else if let Some(part) = segment.aad.first() {
                 aad.bytes().extend_from_slice(part.rows.get(row));
             }
             aad.finish();
             texts.push(Buffer::Borrowed(text));
+            if let Some(apart) = &segment.apart {
+                tags.push(Buffer::Borrowed(apart.tags.rows.get(row)));
+            }
         }
+        let is_apart = segment.apart.is_some();
+        let tags =
+            if is_apart { Tags::Apart(Column::Scattered(tags.into())) } else { Tags::Appended };
         let batch = Batch {
             algorithm: class.algorithm,
             aad: aad.column(),
@@ -292,15 +319,16 @@ impl<'p> Opener<'p> {
                 Keys::Raw(Column::fixed(&keys[..], class.key_bytes)),
                 Column::fixed(&nonces[..], nonce_bytes),
                 Text::Apart(Column::Scattered(texts.into())),
-                Tags::Appended,
+                tags,
             )
         };
         self.rows.clear();
         self.rows.extend(found.iter().map(|found| found.row));
-        let slots = Place::Scattered(unit.slots(&self.rows).collect());
+        let slots = Place::Scattered(unit.places.slots(unit.out, &self.rows).collect());
         let output = Results { text: slots, tags: Place::Empty, status };
         self.plan.engine.run(&batch, output, &ON_THIS_THREAD)?;
-        let failed = found.iter().zip(&self.scratch.status).filter(|(_, status)| **status != Status::Ok);
+        let failed =
+            found.iter().zip(&self.scratch.status).filter(|(_, status)| **status != Status::Ok);
         self.failed.extend(failed.map(|(found, _)| first_row + u64::from(found.row)));
         Ok(())
     }
@@ -323,13 +351,37 @@ impl Plan<'_> {
         if algorithm == header.algorithm {
             return Ok(key);
         }
-        let reason = format!("its first byte says {}, and its key is for {algorithm}", header.algorithm);
+        let reason =
+            format!("its first byte says {}, and its key is for {algorithm}", header.algorithm);
         Err(ColumnError::Malformed { row, reason })
+    }
+
+    /// What is wrong with the lengths of a row without a header.
+    fn find_fault(&self, segment: &Segment<'_>, row: usize, entry: u32) -> Option<String> {
+        let Some(apart) = &segment.apart else {
+            let len = segment.values.rows.len_of(row);
+            let least = Algorithm::AesGcm.nonce_bytes() + TAG;
+            return (len < least)
+                .then(|| format!("it has {len} bytes, and nonce and tag alone are {least}"));
+        };
+        let algorithm = self.table.class(self.table.newest(entry).key).algorithm;
+        let expected =
+            [("nonce", &apart.nonces, algorithm.nonce_bytes()), ("tag", &apart.tags, TAG)];
+        expected.into_iter().find_map(|(name, values, right)| {
+            let len = if values.is_valid(row) { values.rows.len_of(row) } else { 0 };
+            (len != right)
+                .then(|| format!("its {name} has {len} bytes, and {algorithm} takes {right}"))
+        })
     }
 
     /// A row that doesn't open: an error, or listed.
     #[cold]
-    fn refuse(&self, failed: &mut Vec<u64>, row: u64, error: ColumnError) -> Result<(), ColumnError> {
+    fn refuse(
+        &self,
+        failed: &mut Vec<u64>,
+        row: u64,
+        error: ColumnError,
+    ) -> Result<(), ColumnError> {
         match self.on_error {
             OnError::Raise => Err(error),
             OnError::List => {

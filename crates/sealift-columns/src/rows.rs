@@ -27,7 +27,9 @@ impl<'a> Rows<'a> {
     #[inline(always)]
     pub fn get(&self, row: usize) -> &'a [u8] {
         match *self {
-            Self::Offsets32(bytes, offsets) => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
+            Self::Offsets32(bytes, offsets) => {
+                &bytes[offsets[row] as usize..offsets[row + 1] as usize]
+            }
             Self::Offsets64(bytes, offsets) => &bytes[wide(offsets[row])..wide(offsets[row + 1])],
             Self::Fixed(bytes, len) => &bytes[row * len..][..len],
             Self::Views(views, buffers) => find_view(&views[row], buffers).unwrap_or_default(),
@@ -48,10 +50,27 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Some of the rows.
+    fn slice(&self, start: usize, rows: usize) -> Self {
+        match *self {
+            Self::Offsets32(bytes, offsets) => {
+                Self::Offsets32(bytes, &offsets[start..=start + rows])
+            }
+            Self::Offsets64(bytes, offsets) => {
+                Self::Offsets64(bytes, &offsets[start..=start + rows])
+            }
+            Self::Fixed(bytes, len) => Self::Fixed(&bytes[start * len..], len),
+            Self::Views(views, buffers) => Self::Views(&views[start..start + rows], buffers),
+            Self::Same(bytes) => Self::Same(bytes),
+        }
+    }
+
     /// Whether there are so many rows inside their buffers; the first one that is not.
     pub(crate) fn check(&self, rows: usize) -> Result<(), usize> {
         match *self {
-            Self::Offsets32(bytes, offsets) => check_offsets(bytes, offsets, rows, |at| at as usize),
+            Self::Offsets32(bytes, offsets) => {
+                check_offsets(bytes, offsets, rows, |at| at as usize)
+            }
             Self::Offsets64(bytes, offsets) => check_offsets(bytes, offsets, rows, wide),
             Self::Fixed(bytes, len) => match rows.checked_mul(len) {
                 Some(needed) if needed <= bytes.len() => Ok(()),
@@ -148,6 +167,13 @@ impl<'a> Values<'a> {
     #[must_use]
     pub fn same(len: usize, bytes: &'a [u8]) -> Self {
         Self { len, rows: Rows::Same(bytes), validity: None }
+    }
+
+    /// Some of the rows.
+    pub(crate) fn slice(&self, start: usize, rows: usize) -> Self {
+        let validity =
+            self.validity.map(|validity| Validity { offset: validity.offset + start, ..validity });
+        Self { len: rows, rows: self.rows.slice(start, rows), validity }
     }
 
     /// Whether a row has a value.

@@ -1,13 +1,13 @@
 //! Columns to sealed rows.
 
-use crate::format::{self, FIXED, TAG};
+use crate::format::{self, FIXED, RowId, TAG};
+use crate::ids::MISSING;
 use crate::keyring::{Class, Table};
 use crate::nonces::NonceGenerator;
-use crate::scratch::Scratch;
-use crate::units::{Output, Sizes, Unit, outputs, units, work};
-use crate::ids::MISSING;
+use crate::scratch::{Scratch, append, put};
+use crate::units::{Output, Sizes, Unit, fixed_slots, outputs, units, work};
 use crate::{
-    ColumnError, ColumnOptions, Ids, KeyId, Keyring, Layout, Rows, Segment, UNIT_ROWS, check,
+    ColumnError, ColumnOptions, Ids, Keyring, Layout, Rows, Segment, UNIT_ROWS, check, check_keys,
 };
 use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Tags, Text};
 use sealift_engine::{Engine, NonceCheck, Options};
@@ -32,19 +32,26 @@ pub fn seal(
 ) -> Result<Vec<Output>, ColumnError> {
     let rows = check(chunks, options)?;
     let table = keyring.read();
-    let few = chunks.iter().flatten().map(|segment| entries(segment, &table)).collect::<Result<Vec<_>, _>>()?;
+    let few = chunks
+        .iter()
+        .flatten()
+        .map(|segment| entries(segment, &table))
+        .collect::<Result<Vec<_>, _>>()?;
+    check_keys(&table, options.layout)?;
+    let apart =
+        (options.layout == Layout::Columns).then(|| table.common_nonce_bytes().unwrap_or(0));
     let plan = Plan { table: &table, few, layout: options.layout, engine };
     let running = Running::new(keyring, rows);
     if table.may_pass_limit(running.rows) {
         plan.check_limits(chunks)?;
     }
-    let mut outputs = outputs(chunks, &plan)?;
+    let mut outputs = outputs(chunks, &plan, apart)?;
     let worker = || {
         let mut sealer = Sealer::new(&plan)?;
         Ok(move |unit| sealer.seal(unit))
     };
     let threads = options.threads.unwrap_or_else(|| engine.threads());
-    work(units(chunks, &mut outputs), threads, worker, stop)?;
+    work(units(chunks, &mut outputs, apart), threads, worker, stop)?;
     Ok(outputs)
 }
 
@@ -90,7 +97,7 @@ impl Plan<'_> {
     /// Bytes of a header under an integer id, or without the id where it is a string; none in other layouts.
     fn header_bytes(&self, is_integer: bool) -> usize {
         match (self.layout, is_integer) {
-            (Layout::Spark, _) => 0,
+            (Layout::Spark | Layout::Columns, _) => 0,
             (Layout::Row, false) => FIXED,
             (Layout::Row, true) => FIXED + if self.table.has_wide_id() { 8 } else { 4 },
         }
@@ -119,6 +126,9 @@ impl Plan<'_> {
 impl Sizes for Plan<'_> {
     fn common_overhead(&self, segment: &Segment<'_>) -> Option<isize> {
         let is_integer = segment.ids.as_ref().is_none_or(Ids::are_integers);
+        if self.layout == Layout::Columns {
+            return Some(0);
+        }
         let nonce = self.table.common_nonce_bytes()?;
         let is_common = is_integer || self.layout == Layout::Spark;
         is_common.then(|| (self.header_bytes(is_integer) + nonce + TAG).cast_signed())
@@ -132,7 +142,9 @@ impl Sizes for Plan<'_> {
             ids.find_entries(self.table, &self.few[index], row, &[0], &mut entry);
             // An id without a key is refused when its unit is sealed.
             let known = entry.first().filter(|entry| **entry != MISSING);
-            known.map_or(0, |entry| self.table.class(self.table.newest(*entry).key).algorithm.nonce_bytes())
+            known.map_or(0, |entry| {
+                self.table.class(self.table.newest(*entry).key).algorithm.nonce_bytes()
+            })
         });
         segment.values.rows.len_of(row) + self.header_bytes(ids.are_integers()) + id + nonce + TAG
     }
@@ -180,7 +192,9 @@ impl<'p> Sealer<'p> {
         let (rows, entries) = (mem::take(&mut self.rows), mem::take(&mut self.entries));
         let done = match table.all_classes() {
             [class] => self.seal_class(&mut unit, *class, &rows, &entries),
-            classes => classes.iter().try_for_each(|class| self.seal_some(&mut unit, *class, &rows, &entries)),
+            classes => classes
+                .iter()
+                .try_for_each(|class| self.seal_some(&mut unit, *class, &rows, &entries)),
         };
         (self.rows, self.entries) = (rows, entries);
         done
@@ -195,7 +209,8 @@ impl<'p> Sealer<'p> {
         entries: &[u32],
     ) -> Result<(), ColumnError> {
         let table = self.plan.table;
-        let (mut class_rows, mut class_entries) = (mem::take(&mut self.class_rows), mem::take(&mut self.class_entries));
+        let (mut class_rows, mut class_entries) =
+            (mem::take(&mut self.class_rows), mem::take(&mut self.class_entries));
         class_rows.clear();
         class_entries.clear();
         for (row, entry) in rows.iter().zip(entries) {
@@ -223,7 +238,11 @@ impl<'p> Sealer<'p> {
         for entry in entries {
             self.counts[table.newest(*entry).key as usize] += 1;
         }
-        self.scratch.gather_keys(table, class, entries.iter().map(|entry| table.newest(*entry).key));
+        self.scratch.gather_keys(
+            table,
+            class,
+            entries.iter().map(|entry| table.newest(*entry).key),
+        );
         let nonce_bytes = class.algorithm.nonce_bytes();
         self.scratch.nonces.resize(rows.len() * nonce_bytes, 0);
         match class.algorithm {
@@ -232,13 +251,14 @@ impl<'p> Sealer<'p> {
             _ => self.nonces.fill(&mut self.scratch.nonces),
         }
         let text = texts(unit.segment, unit.start, unit.len, rows);
-        let slots = self.put_heads(unit, class, rows, entries);
+        let apart = self.plan.layout == Layout::Columns;
+        let (slots, tag_slots) = self.put_heads(unit, class, rows, entries);
         self.scratch.statuses(rows.len());
         let Scratch { keys, nonces, aad, status } = &mut self.scratch;
         let batch = Batch {
             algorithm: class.algorithm,
             aad: aad.column(),
-            tags: Tags::Appended,
+            tags: if apart { Tags::Apart(Column::Empty) } else { Tags::Appended },
             ..Batch::seal(
                 rows.len(),
                 Keys::Raw(Column::fixed(&keys[..], class.key_bytes)),
@@ -246,52 +266,67 @@ impl<'p> Sealer<'p> {
                 Text::Apart(text),
             )
         };
-        let output = Results { text: Place::Scattered(slots), tags: Place::Empty, status };
+        let tags = if apart { Place::Scattered(tag_slots) } else { Place::Empty };
+        let output = Results { text: Place::Scattered(slots), tags, status };
         self.plan.engine.run(&batch, output, &ON_THIS_THREAD)?;
         Ok(())
     }
 
-    /// Writes header and nonce of each row and gives the places behind them; associated data are put on their column.
+    /// Writes header and nonce of each row and gives the places behind them, and those of tags that are apart; associated
+    /// data are put on their column.
     fn put_heads<'o>(
         &mut self,
         unit: &'o mut Unit<'_, '_>,
         class: Class,
         rows: &'o [u32],
         entries: &[u32],
-    ) -> Vec<&'o mut [u8]> {
+    ) -> (Vec<&'o mut [u8]>, Vec<&'o mut [u8]>) {
         let (table, is_row) = (self.plan.table, self.plan.layout == Layout::Row);
         let (format, is_wide) = (format::format_byte(class.algorithm), table.has_wide_id());
         let (segment, start) = (unit.segment, unit.start);
         let Scratch { nonces, aad, .. } = &mut self.scratch;
-        let nonces = nonces.chunks_exact(class.algorithm.nonce_bytes());
+        let nonce_bytes = class.algorithm.nonce_bytes();
+        if self.plan.layout == Layout::Columns {
+            let places = fixed_slots(unit.nonces, nonce_bytes, rows);
+            places
+                .zip(nonces.chunks_exact(nonce_bytes))
+                .for_each(|(to, nonce)| to.copy_from_slice(nonce));
+        }
+        let tags =
+            if unit.tags.is_empty() { vec![] } else { fixed_slots(unit.tags, TAG, rows).collect() };
+        let is_apart = self.plan.layout == Layout::Columns;
+        let nonces = nonces.chunks_exact(nonce_bytes);
         aad.clear();
         let mut slots = Vec::with_capacity(rows.len());
-        let each = rows.iter().zip(entries).zip(nonces).zip(unit.slots(rows));
+        let each = rows.iter().zip(entries).zip(nonces).zip(unit.places.slots(unit.out, rows));
         for (((row, entry), nonce), mut slot) in each {
             if is_row {
                 let version = table.newest(*entry).version;
                 let from = aad.bytes().len();
-                match table.id(*entry) {
-                    KeyId::Integer(id) => {
-                        let header = format::integer_header(format, *id, version, is_wide);
-                        aad.bytes().extend_from_slice(&header[..if is_wide { 12 } else { 8 }]);
+                match table.header_id(*entry) {
+                    RowId::Integer(id) => {
+                        let header = format::integer_header(format, id, version, is_wide);
+                        append(aad.bytes(), &header[..if is_wide { 12 } else { 8 }]);
                     }
-                    KeyId::Bytes(id) => format::put_string_header(format, id, version, aad.bytes()),
+                    RowId::Bytes(id) => format::put_string_header(format, id, version, aad.bytes()),
                 }
                 let header = &aad.bytes()[from..];
                 let head;
                 (head, slot) = slot.split_at_mut(header.len());
-                head.copy_from_slice(header);
+                put(head, header);
                 aad.put_parts(segment, start + *row as usize);
             } else if let Some(part) = segment.aad.first() {
                 aad.bytes().extend_from_slice(part.rows.get(start + *row as usize));
             }
             aad.finish();
-            let (head, slot) = slot.split_at_mut(nonce.len());
-            head.copy_from_slice(nonce);
+            if !is_apart {
+                let head;
+                (head, slot) = slot.split_at_mut(nonce.len());
+                put(head, nonce);
+            }
             slots.push(slot);
         }
-        slots
+        (slots, tags)
     }
 }
 
@@ -303,11 +338,20 @@ impl Drop for Sealer<'_> {
 }
 
 /// Some rows of a segment as a column: as they lie, if they are all of a range.
-pub(crate) fn texts<'c>(segment: &'c Segment<'_>, start: usize, len: usize, rows: &[u32]) -> Column<'c> {
+pub(crate) fn texts<'c>(
+    segment: &'c Segment<'_>,
+    start: usize,
+    len: usize,
+    rows: &[u32],
+) -> Column<'c> {
     let end = start + len;
     match segment.values.rows {
-        Rows::Offsets32(bytes, offsets) if rows.len() == len => Column::offsets(bytes, &offsets[start..=end]),
-        Rows::Offsets64(bytes, offsets) if rows.len() == len => Column::offsets64(bytes, &offsets[start..=end]),
+        Rows::Offsets32(bytes, offsets) if rows.len() == len => {
+            Column::offsets(bytes, &offsets[start..=end])
+        }
+        Rows::Offsets64(bytes, offsets) if rows.len() == len => {
+            Column::offsets64(bytes, &offsets[start..=end])
+        }
         Rows::Fixed(bytes, len_of_row) if rows.len() == len => {
             Column::fixed(&bytes[start * len_of_row..], len_of_row)
         }

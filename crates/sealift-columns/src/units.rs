@@ -1,6 +1,7 @@
 //! A column's rows in units, on several threads.
 
-use crate::{ColumnError, Segment};
+use crate::format::TAG;
+use crate::{ColumnError, Segment, ffi};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,9 +21,22 @@ pub enum Offsets {
 }
 
 impl Offsets {
+    /// All of them as the crate reads them.
+    pub(crate) fn to_u64(&self) -> Vec<u64> {
+        let rows = match self {
+            Self::I32(offsets) => offsets.len(),
+            Self::I64(offsets) => offsets.len(),
+        };
+        (0..rows).map(|row| self.get(row) as u64).collect()
+    }
+
     /// The place of a row.
     #[inline(always)]
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "places in a buffer")]
+    #[expect(
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "places in a buffer"
+    )]
     pub(crate) fn get(&self, row: usize) -> usize {
         match self {
             Self::I32(offsets) => offsets[row] as usize,
@@ -31,12 +45,23 @@ impl Offsets {
     }
 }
 
+impl Default for Offsets {
+    fn default() -> Self {
+        Self::I32(vec![0])
+    }
+}
+
 /// The results of a chunk.
+#[derive(Default)]
 pub struct Output {
     /// All rows, one behind the other.
     pub bytes: Vec<u8>,
     /// Where each lies.
     pub offsets: Offsets,
+    /// In [`Layout::Columns`](crate::Layout::Columns) the nonce of each row, zeros of one without a value; else empty.
+    pub nonces: Vec<u8>,
+    /// The same of tags.
+    pub tags: Vec<u8>,
 }
 
 impl std::fmt::Debug for Output {
@@ -54,20 +79,33 @@ pub(crate) trait Sizes {
     fn size(&self, index: usize, segment: &Segment<'_>, row: usize) -> usize;
 }
 
-/// Makes room for the results of chunks. Rows without a value have none.
+/// Makes room for the results of chunks. Rows without a value have none, but for nonces of so many bytes where these are apart,
+/// and tags.
 pub(crate) fn outputs(
     chunks: &[Vec<Segment<'_>>],
     sizes: &impl Sizes,
+    nonces_apart: Option<usize>,
 ) -> Result<Vec<Output>, ColumnError> {
     let small: Option<Vec<_>> = with_first(chunks)
         .map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i32))
         .map(|(offsets, end)| (end <= i32::MAX as usize).then_some((Offsets::I32(offsets), end)))
         .collect();
     let all = small.unwrap_or_else(|| {
-        let wide = with_first(chunks).map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i64));
+        let wide =
+            with_first(chunks).map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i64));
         wide.map(|(offsets, end)| (Offsets::I64(offsets), end)).collect()
     });
-    all.into_iter().map(|(offsets, end)| Ok(Output { bytes: zeros(end)?, offsets })).collect()
+    let rows =
+        |chunk: &Vec<Segment<'_>>| chunk.iter().map(|segment| segment.values.len).sum::<usize>();
+    let with_rows = all.into_iter().zip(chunks.iter().map(rows));
+    let output = |((offsets, end), rows)| {
+        let (nonces, tags) = match nonces_apart {
+            Some(bytes) => (zeros(rows * bytes)?, zeros(rows * TAG)?),
+            None => (vec![], vec![]),
+        };
+        Ok(Output { bytes: zeros(end)?, offsets, nonces, tags })
+    };
+    with_rows.map(output).collect()
 }
 
 /// Chunks with the index of the first segment of each among all.
@@ -87,7 +125,9 @@ fn offsets<T>(
     sizes: &impl Sizes,
     place: impl Fn(usize) -> T,
 ) -> (Vec<T>, usize) {
-    let mut offsets = Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
+    let mut offsets =
+        Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
+    ffi::prefer_huge_pages(&mut offsets);
     let mut end = 0;
     offsets.push(place(0));
     for (index, segment) in (first..).zip(chunk) {
@@ -108,7 +148,9 @@ fn offsets<T>(
 /// Zeros that the system gives, which are written only when they are used.
 fn zeros(bytes: usize) -> Result<Vec<u8>, ColumnError> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| ColumnError::NoMemory { bytes })?;
-    Ok(vec![0; bytes])
+    let mut zeros = vec![0; bytes];
+    ffi::prefer_huge_pages(&mut zeros);
+    Ok(zeros)
 }
 
 /// Some rows of a segment, and where their results go.
@@ -122,16 +164,30 @@ pub(crate) struct Unit<'u, 'a> {
     /// The first row, in the column.
     pub(crate) first_row: u64,
     pub(crate) out: &'u mut [u8],
+    /// Nonces and tags of its rows where they are apart, else nothing.
+    pub(crate) nonces: &'u mut [u8],
+    pub(crate) tags: &'u mut [u8],
+    pub(crate) places: Places<'u>,
+}
+
+/// Where the results of a unit's rows lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'u> {
     offsets: &'u Offsets,
     /// The first row, in the chunk.
     in_chunk: usize,
 }
 
-impl Unit<'_, '_> {
-    /// The places of some rows, ascending, each to be taken once.
-    pub(crate) fn slots<'o>(&'o mut self, rows: &'o [u32]) -> impl Iterator<Item = &'o mut [u8]> {
-        let (offsets, in_chunk, base) = (self.offsets, self.in_chunk, self.offsets.get(self.in_chunk));
-        let (mut rest, mut at) = (&mut *self.out, 0);
+impl<'u> Places<'u> {
+    /// The places of some rows in the unit's results, ascending.
+    pub(crate) fn slots<'o>(
+        self,
+        out: &'o mut [u8],
+        rows: &'o [u32],
+    ) -> impl Iterator<Item = &'o mut [u8]> + use<'u, 'o> {
+        let (offsets, in_chunk, base) =
+            (self.offsets, self.in_chunk, self.offsets.get(self.in_chunk));
+        let (mut rest, mut at) = (out, 0);
         rows.iter().map(move |row| {
             let row = in_chunk + *row as usize;
             let (start, end) = (offsets.get(row) - base, offsets.get(row + 1) - base);
@@ -142,22 +198,46 @@ impl Unit<'_, '_> {
     }
 }
 
+/// The places of some rows, ascending, of a column whose rows have `bytes` each.
+pub(crate) fn fixed_slots<'o>(
+    column: &'o mut [u8],
+    bytes: usize,
+    rows: &'o [u32],
+) -> impl Iterator<Item = &'o mut [u8]> {
+    let (mut rest, mut next) = (column, 0);
+    rows.iter().map(move |row| {
+        let row = *row as usize;
+        let (slot, behind) = mem::take(&mut rest)[(row - next) * bytes..].split_at_mut(bytes);
+        (rest, next) = (behind, row + 1);
+        slot
+    })
+}
+
 /// The units of chunks.
 pub(crate) fn units<'u, 'a>(
     chunks: &'u [Vec<Segment<'a>>],
     outputs: &'u mut [Output],
+    nonces_apart: Option<usize>,
 ) -> Vec<Unit<'u, 'a>> {
+    let (nonce_bytes, tag_bytes) = nonces_apart.map_or((0, 0), |bytes| (bytes, TAG));
     let (mut units, mut first_row, mut segment_index) = (vec![], 0, 0);
-    for (chunk, Output { bytes, offsets }) in chunks.iter().zip(outputs) {
-        let (mut rest, mut in_chunk) = (&mut bytes[..], 0);
-        let offsets = &*offsets;
+    for (chunk, Output { bytes, offsets, nonces, tags }) in chunks.iter().zip(outputs) {
+        let (mut rest, mut nonces, mut tags) = (&mut bytes[..], &mut nonces[..], &mut tags[..]);
+        let (offsets, mut in_chunk) = (&*offsets, 0);
         for segment in chunk {
             for start in (0..segment.values.len).step_by(UNIT_ROWS) {
                 let len = UNIT_ROWS.min(segment.values.len - start);
-                let bytes = offsets.get(in_chunk + len) - offsets.get(in_chunk);
-                let out;
-                (out, rest) = mem::take(&mut rest).split_at_mut(bytes);
-                units.push(Unit { segment, segment_index, start, len, first_row, out, offsets, in_chunk });
+                units.push(Unit {
+                    segment,
+                    segment_index,
+                    start,
+                    len,
+                    first_row,
+                    out: split_off(&mut rest, offsets.get(in_chunk + len) - offsets.get(in_chunk)),
+                    nonces: split_off(&mut nonces, len * nonce_bytes),
+                    tags: split_off(&mut tags, len * tag_bytes),
+                    places: Places { offsets, in_chunk },
+                });
                 in_chunk += len;
                 first_row += len as u64;
             }
@@ -165,6 +245,13 @@ pub(crate) fn units<'u, 'a>(
         }
     }
     units
+}
+
+/// Takes the first bytes off.
+fn split_off<'u>(rest: &mut &'u mut [u8], bytes: usize) -> &'u mut [u8] {
+    let (first, behind) = mem::take(rest).split_at_mut(bytes);
+    *rest = behind;
+    first
 }
 
 /// Gives units to workers on several threads, the calling one among them, which asks between units whether to stop.
@@ -189,7 +276,8 @@ where
     thread::scope(|scope| {
         for _ in 0..helpers {
             // A system without another thread: the calling one does all.
-            let _ = thread::Builder::new().spawn_scoped(scope, || queue.drain(&worker, &mut || false));
+            let _ =
+                thread::Builder::new().spawn_scoped(scope, || queue.drain(&worker, &mut || false));
         }
         queue.drain(&worker, stop);
     });

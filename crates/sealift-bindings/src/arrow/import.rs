@@ -4,8 +4,8 @@ use super::column_error;
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::NullBuffer;
@@ -13,7 +13,9 @@ use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 use pyo3_arrow::input::AnyArray;
-use sealift_columns::{ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values};
+use sealift_columns::{
+    Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values,
+};
 
 /// The chunks of a Python object that speaks Arrow.
 pub(super) fn chunks(object: &Bound<'_, PyAny>, name: &str) -> Outcome<(Vec<ArrayRef>, DataType)> {
@@ -56,12 +58,15 @@ impl Given {
 /// An int, a str or bytes as a key id.
 pub(super) fn key_id(object: &Bound<'_, PyAny>) -> Option<Outcome<KeyId>> {
     if object.is_instance_of::<PyInt>() {
-        let wrong = |_| Failure::Input(format!("key id {object}: integers from 0 to 2**64 - 1 are ids"));
+        let wrong =
+            |_| Failure::Input(format!("key id {object}: integers from 0 to 2**64 - 1 are ids"));
         return Some(object.extract().map(KeyId::Integer).map_err(wrong));
     }
     let text = object.cast::<PyString>().ok();
     if let Some(text) = text {
-        return Some(text.to_cow().map(|text| KeyId::Bytes(text.as_bytes().into())).map_err(Failure::from));
+        return Some(
+            text.to_cow().map(|text| KeyId::Bytes(text.as_bytes().into())).map_err(Failure::from),
+        );
     }
     object.cast::<PyBytes>().ok().map(|bytes| Ok(KeyId::Bytes(bytes.as_bytes().into())))
 }
@@ -76,16 +81,24 @@ pub(super) struct Pieces {
 
 struct Piece {
     values: Source,
+    /// Nonces and tags, where they are apart.
+    apart: Option<[Source; 2]>,
     ids: Option<(Source, Vec<KeyId>)>,
     aad: Vec<Option<Source>>,
 }
 
 impl Piece {
     fn views(&self) -> PieceViews<'_> {
+        let apart = self.apart.as_ref().map(|apart| apart.each_ref().map(Source::view_buffers));
         PieceViews {
             values: self.values.view_buffers(),
+            apart: apart.unwrap_or_default(),
             ids: self.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
-            aad: self.aad.iter().map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers)).collect(),
+            aad: self
+                .aad
+                .iter()
+                .map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers))
+                .collect(),
         }
     }
 }
@@ -96,13 +109,19 @@ impl Pieces {
         values: &[ArrayRef],
         ids: Option<Given>,
         aad: Vec<Given>,
+        shape: Shape,
     ) -> Outcome<Self> {
         let rows: usize = values.iter().map(|chunk| chunk.len()).sum();
         let mut id_parts = ids.as_ref().map(|ids| Cursor::new(ids.chunks()));
-        for (column, given) in ids.iter().map(|ids| ("key_ids", ids)).chain(aad.iter().map(|aad| ("aad", aad))) {
+        for (column, given) in
+            ids.iter().map(|ids| ("key_ids", ids)).chain(aad.iter().map(|aad| ("aad", aad)))
+        {
             let found = given.chunks().iter().map(|chunk| chunk.len()).sum();
             if matches!(given, Given::Column(_)) && found != rows {
-                return Err(column_error(ColumnError::Count { column, found, expected: rows }, name));
+                return Err(column_error(
+                    ColumnError::Count { column, found, expected: rows },
+                    name,
+                ));
             }
         }
         let mut aad_parts: Vec<_> = aad.iter().map(|aad| Cursor::new(aad.chunks())).collect();
@@ -114,9 +133,16 @@ impl Pieces {
                 let len = cursors.fold(chunk.len() - start, |len, cursor| cursor.left().min(len));
                 let ids = id_parts.as_mut().and_then(|cursor| cursor.take(len));
                 let aad = aad_parts.iter_mut().map(|cursor| cursor.take(len));
+                let (values, apart) = match shape {
+                    Shape::Rows => (Source::new(part(chunk, start, len)), None),
+                    Shape::Parts => parts_of(&part(chunk, start, len), name)?,
+                };
                 pieces.push(Piece {
-                    values: Source::new(part(chunk, start, len)),
-                    ids: ids.map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids))).transpose()?
+                    values,
+                    apart,
+                    ids: ids
+                        .map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids)))
+                        .transpose()?
                         .map(|(dictionary, ids)| (Source::new(ids), dictionary)),
                     aad: aad.map(|aad| aad.map(Source::new)).collect(),
                 });
@@ -132,7 +158,10 @@ impl Pieces {
     }
 
     /// The pieces as they are worked.
-    pub(super) fn segments<'a>(&'a self, views: &'a [Vec<PieceViews<'a>>]) -> Outcome<Vec<Vec<Segment<'a>>>> {
+    pub(super) fn segments<'a>(
+        &'a self,
+        views: &'a [Vec<PieceViews<'a>>],
+    ) -> Outcome<Vec<Vec<Segment<'a>>>> {
         let chunk = |(pieces, views): (&'a Vec<Piece>, &'a Vec<PieceViews<'a>>)| {
             pieces.iter().zip(views).map(|(piece, views)| self.segment(piece, views)).collect()
         };
@@ -151,20 +180,57 @@ impl Pieces {
             (None, Some(id)) => Some(Ids::same(id.clone())),
             (None, None) => None,
         };
-        let aad = piece.aad.iter().zip(&views.aad).zip(&self.aad).map(|((aad, views), given)| {
-            match (aad, given) {
-                (Some(aad), _) => aad.values(views, "aad"),
-                (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
-                (None, _) => Err(wrong_type("aad is an int: give bytes, str or a column of them").into()),
-            }
-        });
-        Ok(Segment { values, ids, aad: aad.collect::<Outcome<_>>()? })
+        let aad =
+            piece.aad.iter().zip(&views.aad).zip(&self.aad).map(|((aad, views), given)| {
+                match (aad, given) {
+                    (Some(aad), _) => aad.values(views, "aad"),
+                    (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
+                    (None, _) => {
+                        Err(wrong_type("aad is an int: give bytes, str or a column of them").into())
+                    }
+                }
+            });
+        let aad = aad.collect::<Outcome<_>>()?;
+        let apart = match &piece.apart {
+            None => None,
+            Some([nonces, tags]) => Some(Apart {
+                nonces: nonces.values(&views.apart[0], "nonce")?,
+                tags: tags.values(&views.apart[1], "tag")?,
+            }),
+        };
+        Ok(Segment { values, ids, aad, apart })
     }
+}
+
+/// What the chunks of a column are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Plaintexts or sealed rows.
+    Rows,
+    /// Structs of nonce, ciphertext and tag.
+    Parts,
+}
+
+/// The ciphertexts of a chunk of structs, and nonces and tags.
+fn parts_of(chunk: &ArrayRef, name: &str) -> Outcome<(Source, Option<[Source; 2]>)> {
+    let wrong = || {
+        wrong_type(format!(
+            "{name} is a column of {}: give structs of nonce, ciphertext and tag, as layout=\"columns\" seals",
+            chunk.data_type()
+        ))
+    };
+    let all = chunk.as_struct_opt().ok_or_else(wrong)?;
+    let field =
+        |field| Ok::<_, PyErr>(Source::new(all.column_by_name(field).ok_or_else(wrong)?.clone()));
+    let ciphertexts = field("ciphertext")?;
+    let nulls = NullBuffer::union(all.nulls(), ciphertexts.nulls.as_ref());
+    Ok((Source { nulls, ..ciphertexts }, Some([field("nonce")?, field("tag")?])))
 }
 
 /// Buffers of a piece's columns of views.
 pub(super) struct PieceViews<'a> {
     values: Vec<&'a [u8]>,
+    apart: [Vec<&'a [u8]>; 2],
     ids: Vec<&'a [u8]>,
     aad: Vec<Vec<&'a [u8]>>,
 }
@@ -212,25 +278,33 @@ fn dictionary(ids: &ArrayRef, name: &str) -> Outcome<Vec<KeyId>> {
     let values = Source::new(ids.values().clone());
     let buffers = values.view_buffers();
     let lent = values.ids(&buffers, &[], name)?;
-    (0..values.0.len())
-        .map(|at| lent.get(at).ok_or_else(|| {
-            Failure::Input(format!("key_ids of {name}: value {at} of the dictionary is null or negative"))
-        }))
+    (0..values.array.len())
+        .map(|at| {
+            lent.get(at).ok_or_else(|| {
+                Failure::Input(format!(
+                    "key_ids of {name}: value {at} of the dictionary is null or negative"
+                ))
+            })
+        })
         .collect()
 }
 
 /// One array.
-struct Source(ArrayRef);
+struct Source {
+    array: ArrayRef,
+    nulls: Option<NullBuffer>,
+}
 
 impl Source {
     fn new(array: ArrayRef) -> Self {
-        Self(array)
+        let nulls = array.nulls().cloned();
+        Self { array, nulls }
     }
 
     fn view_buffers(&self) -> Vec<&[u8]> {
-        let buffers = match self.0.data_type() {
-            DataType::BinaryView => self.0.as_binary_view().data_buffers(),
-            DataType::Utf8View => self.0.as_string_view().data_buffers(),
+        let buffers = match self.array.data_type() {
+            DataType::BinaryView => self.array.as_binary_view().data_buffers(),
+            DataType::Utf8View => self.array.as_string_view().data_buffers(),
             _ => &[],
         };
         buffers.iter().map(|buffer| buffer.as_slice()).collect()
@@ -238,7 +312,7 @@ impl Source {
 
     /// The bytes of each row.
     fn values<'a>(&'a self, views: &'a [&'a [u8]], name: &str) -> Outcome<Values<'a>> {
-        let array = &self.0;
+        let array = &self.array;
         let rows = match array.data_type() {
             DataType::Binary => offsets32(array.as_binary::<i32>()),
             DataType::Utf8 => offsets32(array.as_string::<i32>()),
@@ -258,12 +332,17 @@ impl Source {
                 .into());
             }
         };
-        Ok(Values { len: array.len(), rows, validity: validity(array.nulls()) })
+        Ok(Values { len: array.len(), rows, validity: validity(self.nulls.as_ref()) })
     }
 
     /// Key ids.
-    fn ids<'a>(&'a self, views: &'a [&'a [u8]], dictionary: &'a [KeyId], name: &str) -> Outcome<Ids<'a>> {
-        let array = &self.0;
+    fn ids<'a>(
+        &'a self,
+        views: &'a [&'a [u8]],
+        dictionary: &'a [KeyId],
+        name: &str,
+    ) -> Outcome<Ids<'a>> {
+        let array = &self.array;
         let kind = match array.data_type() {
             DataType::Dictionary(key, _) => match integers_of_keys(array, key) {
                 Some(codes) => {
@@ -299,7 +378,10 @@ fn offsets64<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> Row
     Rows::Offsets64(array.values().as_slice(), array.offsets().inner().inner().typed_data())
 }
 
-fn view_rows<'a, T: ByteViewType>(array: &'a GenericByteViewArray<T>, buffers: &'a [&'a [u8]]) -> Rows<'a> {
+fn view_rows<'a, T: ByteViewType>(
+    array: &'a GenericByteViewArray<T>,
+    buffers: &'a [&'a [u8]],
+) -> Rows<'a> {
     Rows::Views(array.views().inner().as_slice().as_chunks().0, buffers)
 }
 
