@@ -127,7 +127,9 @@ def _map(
     reference = _pickled(keyring)
     schema = ds.schema(fetch_if_missing=False)
     if schema is not None and isinstance(schema.base_schema, pa.Schema):
-        function(schema.base_schema.empty_table(), column, keys=Keyring({}), **arguments)
+        # Names and types, before any work: a row of nulls has these, and needs no key.
+        nulls = pa.RecordBatch.from_pylist([{}], schema=schema.base_schema)
+        function(nulls, column, keys=Keyring({}), **arguments)
     actors = concurrency or _nodes_with({"CPU": num_cpus, **(resources or {})})
     return ds.map_batches(
         ColumnActor,
