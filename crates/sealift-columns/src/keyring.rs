@@ -1,6 +1,8 @@
 //! Keys by id and version.
 
 use crate::ColumnError;
+use crate::format::RowId;
+use crate::ids::MISSING;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sealift_core::{Algorithm, Key};
@@ -108,11 +110,14 @@ impl fmt::Debug for Keyring {
 /// What a keyring holds.
 #[derive(Default)]
 pub(crate) struct Table {
+    /// Entries of small integer ids by id, [`MISSING`] where there is none: one read a lookup, near those of other ids.
+    small: Vec<u32>,
+    /// Those of larger ones.
     integers: HashMap<u64, u32, FxBuildHasher>,
     names: HashMap<Box<[u8]>, u32, FxBuildHasher>,
     pub(crate) entries: Vec<Entry>,
-    /// The newest version of each entry, by itself: 8 bytes a lookup.
-    newest: Vec<Version>,
+    /// What sealing needs of each entry, by itself: 16 bytes a lookup.
+    newest: Vec<Newest>,
     keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
     classes: Vec<Class>,
     /// Messages that each key has sealed.
@@ -133,6 +138,14 @@ impl Class {
     fn of(key: &Key) -> Self {
         Self { algorithm: key.algorithm(), key_bytes: key.as_bytes().len() }
     }
+}
+
+/// The newest version of an entry.
+#[derive(Clone, Copy)]
+struct Newest {
+    /// Its id; 0 of a string.
+    id: u64,
+    version: Version,
 }
 
 /// The versions of one id's key.
@@ -176,7 +189,7 @@ impl Table {
         self.push_key(key);
         let version = Version { version, key: place };
         if let Some(entry) = found {
-            self.newest[entry as usize] = version;
+            self.newest[entry as usize].version = version;
             self.entries[entry as usize].versions.push(version);
             return Ok(());
         }
@@ -184,15 +197,30 @@ impl Table {
         match id {
             KeyId::Integer(number) => {
                 self.has_wide_id |= *number > u32::MAX.into();
-                self.integers.insert(*number, entry);
+                self.insert_integer(*number, entry);
             }
             KeyId::Bytes(name) => {
                 self.names.insert(name.clone(), entry);
             }
         }
-        self.newest.push(version);
+        let number = if let KeyId::Integer(number) = id { *number } else { 0 };
+        self.newest.push(Newest { id: number, version });
         self.entries.push(Entry { id: id.clone(), versions: vec![version] });
         Ok(())
+    }
+
+    fn insert_integer(&mut self, id: u64, entry: u32) {
+        match usize::try_from(id).ok().filter(|id| *id < SMALL_IDS) {
+            Some(id) => {
+                if self.small.len() <= id {
+                    self.small.resize(id + 1, MISSING);
+                }
+                self.small[id] = entry;
+            }
+            None => {
+                self.integers.insert(id, entry);
+            }
+        }
     }
 
     fn check_id(&self, id: &KeyId) -> Result<(), ColumnError> {
@@ -201,7 +229,7 @@ impl Table {
             KeyId::Integer(_) if !self.names.is_empty() => {
                 Err(wrong("the other ids of this keyring are strings"))
             }
-            KeyId::Bytes(_) if !self.integers.is_empty() => {
+            KeyId::Bytes(_) if self.names.is_empty() && !self.entries.is_empty() => {
                 Err(wrong("the other ids of this keyring are integers"))
             }
             KeyId::Bytes(name) if name.len() > 255 => {
@@ -239,7 +267,10 @@ impl Table {
 
     #[inline]
     pub(crate) fn find_integer(&self, id: u64) -> Option<u32> {
-        self.integers.get(&id).copied()
+        match usize::try_from(id).ok().and_then(|id| self.small.get(id)) {
+            Some(entry) => Some(*entry).filter(|entry| *entry != MISSING),
+            None => self.integers.get(&id).copied(),
+        }
     }
 
     #[inline]
@@ -250,7 +281,19 @@ impl Table {
     /// The version of an entry that seals.
     #[inline]
     pub(crate) fn newest(&self, entry: u32) -> Version {
-        self.newest[entry as usize]
+        self.newest[entry as usize].version
+    }
+
+    /// The id of an entry, for a header.
+    #[inline]
+    pub(crate) fn header_id(&self, entry: u32) -> RowId<'_> {
+        if self.names.is_empty() {
+            return RowId::Integer(self.newest[entry as usize].id);
+        }
+        match &self.entries[entry as usize].id {
+            KeyId::Integer(id) => RowId::Integer(*id),
+            KeyId::Bytes(id) => RowId::Bytes(id),
+        }
     }
 
     /// Whether an integer id takes 8 bytes in a row, else 4.
@@ -283,12 +326,6 @@ impl Table {
         let mut lengths = self.present.iter().map(|class| class.algorithm.nonce_bytes());
         let first = lengths.next()?;
         lengths.all(|length| length == first).then_some(first)
-    }
-
-    /// The id of an entry.
-    #[inline]
-    pub(crate) fn id(&self, entry: u32) -> &KeyId {
-        &self.entries[entry as usize].id
     }
 
     /// A version of an entry.
@@ -325,3 +362,6 @@ impl Table {
 }
 
 const KEY_BYTES_MAX: usize = 32;
+
+/// Smaller integer ids are found without hashing.
+const SMALL_IDS: usize = 1 << 16;

@@ -1,13 +1,13 @@
 //! Columns to sealed rows.
 
-use crate::format::{self, FIXED, TAG};
+use crate::format::{self, FIXED, RowId, TAG};
 use crate::keyring::{Class, Table};
 use crate::nonces::NonceGenerator;
 use crate::scratch::Scratch;
 use crate::units::{Output, Sizes, Unit, fixed_slots, outputs, units, work};
 use crate::ids::MISSING;
 use crate::{
-    ColumnError, ColumnOptions, Ids, KeyId, Keyring, Layout, Rows, Segment, UNIT_ROWS, check,
+    ColumnError, ColumnOptions, Ids, Keyring, Layout, Rows, Segment, UNIT_ROWS, check,
     check_keys,
 };
 use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Tags, Text};
@@ -287,12 +287,12 @@ impl<'p> Sealer<'p> {
             if is_row {
                 let version = table.newest(*entry).version;
                 let from = aad.bytes().len();
-                match table.id(*entry) {
-                    KeyId::Integer(id) => {
-                        let header = format::integer_header(format, *id, version, is_wide);
+                match table.header_id(*entry) {
+                    RowId::Integer(id) => {
+                        let header = format::integer_header(format, id, version, is_wide);
                         aad.bytes().extend_from_slice(&header[..if is_wide { 12 } else { 8 }]);
                     }
-                    KeyId::Bytes(id) => format::put_string_header(format, id, version, aad.bytes()),
+                    RowId::Bytes(id) => format::put_string_header(format, id, version, aad.bytes()),
                 }
                 let header = &aad.bytes()[from..];
                 let head;
