@@ -30,7 +30,7 @@ __all__ = [
     "seal_expression",
 ]
 
-Layout = Literal["row", "spark"]
+Layout = Literal["row", "columns", "spark"]
 
 
 def seal_column(
@@ -57,14 +57,15 @@ def seal_column(
         aad: What each row is bound to besides: str or bytes for all rows, a column, or a list of
             these. With `column`, a str is the name of another column; give bytes for all rows. It is
             not stored: give the same to open.
-        layout: "row" is the documented format. "spark" is nonce, ciphertext and tag, as Spark's
-            `aes_encrypt` writes and `aes_decrypt` reads; it records neither id nor version.
+        layout: "row" is the documented format. "columns" makes structs of nonce, ciphertext and
+            tag. "spark" is these one behind the other, as Spark's `aes_encrypt` writes and
+            `aes_decrypt` reads. These two record neither id nor version.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
 
     Returns:
         What `data` is, sealed; a column of binary, or of large_binary where a chunk has more than
-        2 GiB.
+        2 GiB; of structs in the layout "columns".
 
     Raises:
         TypeError: If a column is of another type.
@@ -228,7 +229,9 @@ def _expression(
         expression = polars.col(expression)
     parts = aad if isinstance(aad, list) else [] if aad is None else [aad]
     inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
-    data_type = polars.String if options.get("to") == "string" else polars.Binary
+    data_type: Any = polars.String if options.get("to") == "string" else polars.Binary
+    if work is seal_column and options.get("layout") == "columns":
+        data_type = polars.Struct(dict.fromkeys(("nonce", "ciphertext", "tag"), polars.Binary))
 
     def batch(columns: Any) -> Any:
         values, *rest = columns
@@ -289,9 +292,9 @@ def _like(library: str, data: Any, made: Any) -> Any:
         return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":
         import pandas
-        import pyarrow
+        import pyarrow as pa
 
-        array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array(made))
+        array = pandas.arrays.ArrowExtensionArray(pa.chunked_array(made))
         return pandas.Series(array, index=data.index, name=data.name)
     return made
 
