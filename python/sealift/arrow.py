@@ -4,12 +4,12 @@
     sealed = sealift.arrow.seal_column(table, "payload", keys=keys, key_ids="customer")
     opened = sealift.arrow.open_column(sealed, "payload", keys=keys)
 
-A sealed row says under which key and version it opens, so that a table stays a table and keys can be
-rotated; docs/columns.md has the format and what it adds to a row. Nonces are drawn.
+A sealed row records its key id and version, so a table stays a table and keys can be rotated. Nonces
+are drawn. docs/columns.md has the format and its overhead.
 
-What is given comes back: an array for an array, a table for a table with the name of a column.
-Whatever else speaks the Arrow PyCapsule interface is taken, and an object that speaks it comes back.
-No library of these is imported before it is given.
+Results are of the library of the input: an array for an array, a table for a table and a column's
+name. For other objects with the Arrow PyCapsule interface an object with that interface comes back.
+No library of these is imported before an object of it is given.
 """
 
 import functools
@@ -47,16 +47,16 @@ def seal_column(
     """Seals each row of a column under the newest key of the row's id. Nulls stay null.
 
     Args:
-        data: An array, a chunked array or a Series of binary or string of any kind; or with `column`
-            a table, a record batch, a DataFrame or a relation of duckdb.
+        data: An array, a chunked array or a Series of binary or string of any kind; or, with
+            `column`, a table, a record batch, a DataFrame or a relation of duckdb.
         column: The name of the column to seal in a table.
         keys: The keys.
         key_ids: The id of each row's key: an int, a str or bytes for all rows, or a column of
             integers, strings, binary or a dictionary of them. With `column`, a str is the name of
             another column.
         aad: What each row is bound to besides: str or bytes for all rows, a column, or a list of
-            these. With `column`, a str is the name of another column; give bytes for all rows. It is
-            not stored: give the same to open.
+            these. With `column`, a str is the name of another column; give bytes for all rows. It
+            is not stored: give the same to open.
         layout: "row" is the documented format. "columns" makes structs of nonce, ciphertext and
             tag. "spark" is these one behind the other, as Spark's `aes_encrypt` writes and
             `aes_decrypt` reads. These two record neither id nor version.
@@ -124,7 +124,6 @@ def open_column(
             if `key_ids` are given for rows that record theirs.
         InvalidTag: If rows don't open; its `indices` are the first hundred of them.
     """
-
     if layout == "row" and key_ids is not None:
         raise InputError('layout "row" records ids: leave key_ids out')
 
@@ -162,7 +161,7 @@ def reseal_column(
         column: The name of the column in a table.
         keys: The keys, old and new.
         aad: What rows are bound to.
-        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those again,
+        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those,
             too, with new nonces.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
