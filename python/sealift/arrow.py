@@ -4,8 +4,8 @@
     sealed = sealift.arrow.seal_column(table, "payload", keys=keys, key_ids="customer")
     opened = sealift.arrow.open_column(sealed, "payload", keys=keys)
 
-A sealed row records its key id and version, so a table stays a table and keys can be rotated. Nonces
-are drawn. docs/columns.md has the format and its overhead.
+A sealed row records its key id and version, so a table stays a table and keys can be rotated.
+Nonces are drawn. docs/columns.md has the format and its overhead.
 
 Results are of the library of the input: an array for an array, a table for a table and a column's
 name. For other objects with the Arrow PyCapsule interface an object with that interface comes back.
