@@ -147,7 +147,7 @@ mutants: | tools ## Break engine, core and drivers in a hundred ways and look fo
 	@$(PYTHON) tools/mutants.py
 
 .PHONY: huge
-huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every instruction set, and a column beyond 2 GiB; two minutes and 11 GiB of memory
+huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every instruction set, and a column beyond 2 GiB; two minutes and 6 GiB of memory
 	@echo "Sealing and opening a message of 5 GiB"
 	@cargo test --quiet --release -p sealift-drivers --test huge -- --ignored --nocapture
 	@echo "Sealing and opening a column beyond 2 GiB"

@@ -234,12 +234,16 @@ def column_speeds(sources: Sequence[Source]) -> str:
 
 def column_memory(sources: Sequence[Source]) -> str:
     """The most memory of sealing and opening a column, beside its input and output."""
-    rows = []
+    parts = []
     for line in _lines(sources[-1].path / "memory.csv"):
         given, made, peak = (int(line[f"{name}_bytes"]) for name in ("input", "output", "peak"))
-        mib = (each / 2**20 for each in (given, made, peak, peak - given - made))
-        rows.append([line["what"], f"{int(line['rows']):,}", *(f"{each:,.0f}" for each in mib)])
-    return f"{text_table(COLUMN_MEMORY, rows)}\n\nMeasured {sources[-1].origin}."
+        mib = " + ".join(f"{each / 2**20:,.0f}" for each in (given, made, peak - given - made))
+        parts.append(f"{line['what'].split()[-1]} {mib} MiB")
+    rows = int(line["rows"])
+    return (
+        f"Peak memory of a fresh process beyond its imports = input + output + rest, {rows:,} "
+        f"rows: {', '.join(parts)}.\n\nMeasured {sources[-1].origin}."
+    )
 
 
 def _both_ns(lines: Sequence[Line]) -> NDArray[np.float64]:
@@ -358,4 +362,3 @@ COLUMN_SPEEDS = (
     "both, ns a row",
     "times Sealift's",
 )
-COLUMN_MEMORY = ("MiB", "rows", "input", "output", "peak", "beyond input and output")

@@ -4,12 +4,12 @@
     sealed = sealift.arrow.seal_column(table, "payload", keys=keys, key_ids="customer")
     opened = sealift.arrow.open_column(sealed, "payload", keys=keys)
 
-A sealed row says under which key and version it opens, so that a table stays a table and keys can be
-rotated; docs/columns.md has the format and what it adds to a row. Nonces are drawn.
+A sealed row records its key id and version, so a table stays a table and keys can be rotated.
+Nonces are drawn. docs/columns.md has the format and its overhead.
 
-What is given comes back: an array for an array, a table for a table with the name of a column.
-Whatever else speaks the Arrow PyCapsule interface is taken, and an object that speaks it comes back.
-No library of these is imported before it is given.
+Results are of the library of the input: an array for an array, a table for a table and a column's
+name. For other objects with the Arrow PyCapsule interface an object with that interface comes back.
+No library of these is imported before an object of it is given.
 """
 
 import functools
@@ -30,7 +30,7 @@ __all__ = [
     "seal_expression",
 ]
 
-Layout = Literal["row", "spark"]
+Layout = Literal["row", "columns", "spark"]
 
 
 def seal_column(
@@ -47,24 +47,25 @@ def seal_column(
     """Seals each row of a column under the newest key of the row's id. Nulls stay null.
 
     Args:
-        data: An array, a chunked array or a Series of binary or string of any kind; or with `column`
-            a table, a record batch, a DataFrame or a relation of duckdb.
+        data: An array, a chunked array or a Series of binary or string of any kind; or, with
+            `column`, a table, a record batch, a DataFrame or a relation of duckdb.
         column: The name of the column to seal in a table.
         keys: The keys.
         key_ids: The id of each row's key: an int, a str or bytes for all rows, or a column of
             integers, strings, binary or a dictionary of them. With `column`, a str is the name of
             another column.
         aad: What each row is bound to besides: str or bytes for all rows, a column, or a list of
-            these. With `column`, a str is the name of another column; give bytes for all rows. It is
-            not stored: give the same to open.
-        layout: "row" is the documented format. "spark" is nonce, ciphertext and tag, as Spark's
-            `aes_encrypt` writes and `aes_decrypt` reads; it records neither id nor version.
+            these. With `column`, a str is the name of another column; give bytes for all rows. It
+            is not stored: give the same to open.
+        layout: "row" is the documented format. "columns" makes structs of nonce, ciphertext and
+            tag. "spark" is these one behind the other, as Spark's `aes_encrypt` writes and
+            `aes_decrypt` reads. These two record neither id nor version.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
 
     Returns:
         What `data` is, sealed; a column of binary, or of large_binary where a chunk has more than
-        2 GiB.
+        2 GiB; of structs in the layout "columns".
 
     Raises:
         TypeError: If a column is of another type.
@@ -123,7 +124,6 @@ def open_column(
             if `key_ids` are given for rows that record theirs.
         InvalidTag: If rows don't open; its `indices` are the first hundred of them.
     """
-
     if layout == "row" and key_ids is not None:
         raise InputError('layout "row" records ids: leave key_ids out')
 
@@ -161,7 +161,7 @@ def reseal_column(
         column: The name of the column in a table.
         keys: The keys, old and new.
         aad: What rows are bound to.
-        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those again,
+        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those,
             too, with new nonces.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
@@ -228,7 +228,9 @@ def _expression(
         expression = polars.col(expression)
     parts = aad if isinstance(aad, list) else [] if aad is None else [aad]
     inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
-    data_type = polars.String if options.get("to") == "string" else polars.Binary
+    data_type: Any = polars.String if options.get("to") == "string" else polars.Binary
+    if work is seal_column and options.get("layout") == "columns":
+        data_type = polars.Struct(dict.fromkeys(("nonce", "ciphertext", "tag"), polars.Binary))
 
     def batch(columns: Any) -> Any:
         values, *rest = columns
@@ -289,9 +291,9 @@ def _like(library: str, data: Any, made: Any) -> Any:
         return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":
         import pandas
-        import pyarrow
+        import pyarrow as pa
 
-        array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array(made))
+        array = pandas.arrays.ArrowExtensionArray(pa.chunked_array(made))
         return pandas.Series(array, index=data.index, name=data.name)
     return made
 

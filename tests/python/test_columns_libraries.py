@@ -117,7 +117,19 @@ def test_a_lazy_frame_of_polars_takes_the_expressions(engine: Any) -> None:
     assert opened.collect(engine=engine)["opened"].to_list() == TEXTS
 
 
-def test_an_expression_over_groups_binds_each_row_to_its_own_values() -> None:
+@pytest.mark.parametrize("layout", ["columns", "spark"])
+def test_expressions_take_ids_to_open_layouts_that_do_not_record_them(layout: str) -> None:
+    options: dict[str, Any] = {"keys": keyring(), "key_ids": polars.col("customer")}
+    options["layout"] = layout
+    frame = polars.LazyFrame(polars.from_arrow(TABLE))
+    sealed = frame.with_columns(arrow.seal_expression("payload", **options))
+    schema = sealed.collect_schema()
+    assert sealed.collect().schema == schema
+    opened = sealed.with_columns(arrow.open_expression("payload", **options)).collect()
+    assert as_bytes(opened["payload"]) == OPENED
+
+
+def test_an_expression_binds_each_row_to_the_value_of_another_column() -> None:
     keys = keyring()
     frame = polars.DataFrame(polars.from_arrow(TABLE))
     sealed = frame.with_columns(

@@ -20,8 +20,9 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
 
 
-def test_it_has_at_most_900_words() -> None:
-    assert len(TEXT.split()) <= WORDS_MAX
+def test_it_has_at_most_900_words_beside_its_figures() -> None:
+    written = re.sub(r"<!-- generated.*?<!-- end -->", "", TEXT, flags=re.DOTALL)
+    assert len(written.split()) <= WORDS_MAX
 
 
 def test_the_code_runs_with_each_library_and_rotates_keys(tmp_path: Path, monkeypatch: Any) -> None:
