@@ -57,12 +57,20 @@ fn run<W: Width>(
     schedules: Schedules<'_>,
 ) -> Option<Vec<usize>> {
     pays::<W>(work, range.clone(), schedules).then(|| {
-        windows(work, range, schedules, None, how::<W>, |together, items, ahead| {
-            if let Together::Alike(class) = together {
-                // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
-                unsafe { w.run(&Call::of(class), items, ahead) };
-            }
-        })
+        windows(
+            work,
+            range,
+            schedules,
+            None,
+            W::TEXT_BLOCKS + 1,
+            how::<W>,
+            |together, items, ahead| {
+                if let Together::Alike(class) = together {
+                    // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
+                    unsafe { w.run(&Call::of(class), items, ahead) };
+                }
+            },
+        )
     })
 }
 

@@ -19,7 +19,7 @@ pub(super) mod zmm;
 
 use core::ops::Range;
 
-use item::{Ahead, Class, Item, LONG_AAD, SHORT_TEXT};
+use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
 use sealift_core::Work;
 
 use super::{
@@ -47,10 +47,11 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let rest = windows(work, range, schedules, Some(token), how, |together, items, ahead| {
-        // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
-        unsafe { kernel(token, together, items, ahead) };
-    });
+    let rest =
+        windows(work, range, schedules, Some(token), LONG_TEXT, how, |together, items, ahead| {
+            // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
+            unsafe { kernel(token, together, items, ahead) };
+        });
     lane::wipe();
     stack::wipe();
     rest
@@ -58,14 +59,14 @@ pub(crate) fn run(
 
 /// How so many messages of a class are worked.
 fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
-    let is_short = class.text_blocks <= SHORT_TEXT;
-    let is_alike = if lane::takes(class) { messages >= LANES_MIN } else { messages >= ALIKE_MIN };
-    let has_kernel = (row::takes(class) || lane::takes(class)) && has_plain_nonce;
-    match (has_kernel && is_alike, is_short) {
+    let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
+    let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
+    let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
+    match (has_kernel && has_plain_nonce, is_short) {
+        (true, true) if messages < least => How::Mixed,
         (true, _) => How::Alike,
-        (false, true) if class.aad_blocks < LONG_AAD => How::Mixed,
-        (false, false) if has_plain_nonce => How::Stream,
-        (false, _) => How::Alone,
+        (false, true) => How::Mixed,
+        (false, false) => How::Alone,
     }
 }
 
@@ -87,10 +88,8 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
         Together::Alike(class) if lane::takes(class) => unsafe {
             lane::run(token, class, items, ahead)
         },
-        // SAFETY: as above; texts are longer than what the others take.
-        Together::Stream(class) | Together::Alike(class) => unsafe {
-            stream::run(token, class, items, ahead)
-        },
+        // SAFETY: as above; what is alike is taken by one of the three.
+        Together::Alike(class) => unsafe { stream::run(token, class, items, ahead) },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sealift_core::Op;
 
-use super::item::{Class, KeyForm, LONG_AAD, LONG_TEXT, MEDIUM_AAD, MEDIUM_AAD_BLOCKS};
+use super::item::{Class, KeyForm, LONG_AAD, LONG_TEXT_MAX, MEDIUM_AAD, MEDIUM_AAD_BLOCKS};
 
 /// What differs between the classes of a batch, in a number.
 ///
@@ -14,12 +14,13 @@ impl ClassId {
     /// How many there can be.
     pub(super) const NUMBER: usize = 3 * 3 * 3 * (Self::SHAPES as usize);
     const AADS: u16 = small(LONG_AAD + 1);
-    const SHAPES: u16 = small(LONG_TEXT + 1) * Self::AADS;
+    const SHAPES: u16 = small(LONG_TEXT_MAX + 1) * Self::AADS;
     const OF_KEY: u16 = 3 * 3 * Self::SHAPES;
 
-    /// The class of a message under a key of 10 rounds; lengths are in bytes.
+    /// The class of a message under a key of 10 rounds; lengths are in bytes. Texts of `long` blocks and of more are in one.
     #[inline]
-    pub(super) fn new(op: Op, text: usize, aad: usize, nonce: usize) -> ClassId {
+    pub(super) fn new(op: Op, text: usize, aad: usize, nonce: usize, long: usize) -> ClassId {
+        debug_assert!(long <= LONG_TEXT_MAX, "texts of {long} blocks");
         let op = match op {
             Op::Seal => 0,
             Op::Open => 1,
@@ -30,7 +31,7 @@ impl ClassId {
             blocks if blocks <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD,
             _ => LONG_AAD,
         };
-        let shape = small(text.div_ceil(16).min(LONG_TEXT)) * Self::AADS + small(aad);
+        let shape = small(text.div_ceil(16).min(long)) * Self::AADS + small(aad);
         let nonce = match nonce {
             12 => 0,
             0..=16 => 1,
@@ -46,8 +47,8 @@ impl ClassId {
         ClassId(small((rounds - 10) / 2) * Self::OF_KEY + self.0)
     }
 
-    /// The same with texts of no block up to [`LONG_TEXT`].
-    pub(super) fn of_all_texts(self) -> [ClassId; LONG_TEXT + 1] {
+    /// The same with texts of no block up to [`LONG_TEXT_MAX`].
+    pub(super) fn of_all_texts(self) -> [ClassId; LONG_TEXT_MAX + 1] {
         let shape = self.0 % Self::SHAPES;
         let none = self.0 - shape + shape % Self::AADS;
         core::array::from_fn(|blocks| ClassId(none + small(blocks) * Self::AADS))
@@ -100,9 +101,9 @@ mod tests {
             .into_iter()
             .flat_map(|op| [10, 12, 14].map(|rounds| (op, rounds)))
         {
-            for (text, aad) in (0..=LONG_TEXT).flat_map(|text| aads.map(|aad| (text, aad))) {
+            for (text, aad) in (0..=LONG_TEXT_MAX).flat_map(|text| aads.map(|aad| (text, aad))) {
                 for nonce in [12, 16, 128] {
-                    let id = ClassId::new(op, 16 * text, aad, nonce).under(rounds);
+                    let id = ClassId::new(op, 16 * text, aad, nonce, LONG_TEXT_MAX).under(rounds);
                     let class = id.class(KeyForm::Each, 16);
                     assert_eq!((class.op, class.rounds, class.text_blocks), (op, rounds, text));
                     assert_eq!(id.has_plain_nonce(), nonce == 12);
@@ -116,21 +117,20 @@ mod tests {
     #[test]
     fn a_class_is_found_by_the_blocks_of_its_text() {
         for (text, aad) in [(0, 0), (7, 17), (100, 129)] {
-            let all = ClassId::new(Op::Open, 16 * text, aad, 16).of_all_texts();
+            let all = ClassId::new(Op::Open, 16 * text, aad, 16, LONG_TEXT_MAX).of_all_texts();
             for (blocks, id) in all.into_iter().enumerate() {
-                assert_eq!(id, ClassId::new(Op::Open, 16 * blocks, aad, 16));
+                assert_eq!(id, ClassId::new(Op::Open, 16 * blocks, aad, 16, LONG_TEXT_MAX));
             }
         }
     }
 
     #[test]
     fn blocks_are_counted_with_the_last_one_in_part() {
-        let class = |text, aad| ClassId::new(Op::Open, text, aad, 12).class(KeyForm::One, 12);
+        let class = |text, aad| ClassId::new(Op::Open, text, aad, 12, 9).class(KeyForm::One, 12);
         let blocks = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
         assert_eq!(blocks(0, 0), (0, 0));
         assert_eq!(blocks(113, 33), (8, 3));
         assert_eq!(blocks(129, 49), (9, MEDIUM_AAD));
-        assert_eq!(blocks(257, 49), (LONG_TEXT, MEDIUM_AAD));
-        assert_eq!(blocks(1 << 20, 5_000), (LONG_TEXT, LONG_AAD));
+        assert_eq!(blocks(1 << 20, 5_000), (9, LONG_AAD));
     }
 }

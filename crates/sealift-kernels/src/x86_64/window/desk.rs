@@ -5,7 +5,7 @@ use core::ops::Range;
 use sealift_core::{Op, TextSpan};
 
 use super::class::ClassId;
-use super::item::{Class, Item, KeyForm, LONG_AAD, LONG_TEXT, LONGEST_TEXT};
+use super::item::{Class, Item, KeyForm, LONGEST_TEXT};
 use super::progression::Progression;
 use super::source::{Lot, Source};
 use crate::Schedules;
@@ -35,8 +35,6 @@ pub(super) struct Desk {
 pub(in crate::x86_64) enum Together {
     /// Of one class, by the kernel for it.
     Alike(Class),
-    /// Texts of more than [`SHORT_TEXT`](super::item::SHORT_TEXT) blocks, of classes that differ in lengths alone; this is one of them.
-    Stream(Class),
     /// Of many, under keys of as many rounds.
     Mixed {
         /// What keys are.
@@ -53,8 +51,6 @@ pub(in crate::x86_64) enum Together {
 pub(in crate::x86_64) enum How {
     /// With others of their class.
     Alike,
-    /// With other messages of more than [`SHORT_TEXT`](super::item::SHORT_TEXT) blocks.
-    Stream,
     /// With messages of other classes.
     Mixed,
     /// One by one.
@@ -171,9 +167,10 @@ impl Desk {
         if self.texts.iter().fold(0, |longest, text| text.bytes.max(longest)) > LONGEST_TEXT {
             return None;
         }
+        let long = source.long_text;
         let ids = ROUNDS.map(|rounds| first.of_all_texts().map(|id| id.under(rounds)));
         let id = |text: &TextSpan, rounds: usize| {
-            ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(LONG_TEXT)]
+            ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(long)]
         };
         // A loop for each kind of keys spares a branch for each message.
         if let Schedules::Each(each) = source.schedules {
@@ -287,11 +284,6 @@ impl Desk {
             end += lot.messages;
             let together = match lot.how {
                 How::Alike => Together::Alike(lot.class),
-                How::Stream => Together::Stream(Class {
-                    text_blocks: LONG_TEXT,
-                    aad_blocks: LONG_AAD,
-                    ..lot.class
-                }),
                 How::Mixed => {
                     let Class { keys, rounds, tag_bytes, .. } = lot.class;
                     Together::Mixed { keys, rounds, tag_bytes }

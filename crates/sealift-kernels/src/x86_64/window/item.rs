@@ -113,24 +113,24 @@ pub(crate) struct Class {
     pub(crate) rounds: usize,
     /// Length of every tag.
     pub(crate) tag_bytes: usize,
-    /// Blocks of every text, the last of them perhaps in part; [`LONG_TEXT`] stands for all longer ones.
+    /// Blocks of every text, the last of them perhaps in part; the caller's bound stands for all longer ones.
     pub(crate) text_blocks: usize,
     /// Blocks of every aad; from [`MEDIUM_AAD`] on not exact.
     pub(crate) aad_blocks: usize,
 }
 
 impl Class {
-    /// Whether a text has at most [`SHORT_TEXT`] blocks, and the number of blocks of aad is known.
+    /// Whether texts and aads have so few blocks that how many is known.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        self.text_blocks <= SHORT_TEXT && self.aad_blocks < MEDIUM_AAD
+        self.text_blocks < LONG_TEXT && self.aad_blocks < MEDIUM_AAD
     }
 }
 
-/// Blocks of the longest short text.
-pub(crate) const SHORT_TEXT: usize = 8;
-/// Texts of this many blocks and of more are in one class.
-pub(crate) const LONG_TEXT: usize = 17;
+/// Texts of this many blocks and of more are in one class, for the wide kernels.
+pub(crate) const LONG_TEXT: usize = 9;
+/// The same at most, whatever the kernels.
+pub(crate) const LONG_TEXT_MAX: usize = 16;
 /// Stands for aads of 4 to [`MEDIUM_AAD_BLOCKS`] blocks.
 pub(crate) const MEDIUM_AAD: usize = 4;
 /// Blocks of the longest medium aad.

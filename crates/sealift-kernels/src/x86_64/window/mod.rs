@@ -30,16 +30,19 @@ thread_local! {
 }
 
 /// Takes the messages of a range in windows and gives those that are worked together to a kernel, with
-/// those that will be next; the others are given back.
+/// those that will be next; the others are given back. Texts of `long_text` blocks and of more are in one class.
 pub(super) fn windows(
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
+    long_text: usize,
     how: fn(&Class, bool, usize) -> How,
     kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
-    DESK.with_borrow_mut(|desks| on_desks(desks, work, range, schedules, token, how, kernel))
+    DESK.with_borrow_mut(|desks| {
+        on_desks(desks, work, range, schedules, token, long_text, how, kernel)
+    })
 }
 
 fn on_desks(
@@ -48,6 +51,7 @@ fn on_desks(
     range: Range<usize>,
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
+    long_text: usize,
     how: fn(&Class, bool, usize) -> How,
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
@@ -61,7 +65,8 @@ fn on_desks(
     let is_uniform = spans.is_regular() && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source = Source { token, spans: &mut spans, schedules, first, rest: &mut rest, how };
+    let mut source =
+        Source { token, spans: &mut spans, schedules, first, long_text, rest: &mut rest, how };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),

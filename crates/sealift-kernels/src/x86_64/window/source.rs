@@ -17,6 +17,8 @@ pub(super) struct Source<'b, 's, 'w> {
     pub(super) schedules: Schedules<'b>,
     /// The message that the first of several schedules is for.
     pub(super) first: usize,
+    /// Texts of so many blocks and of more are in one class.
+    pub(super) long_text: usize,
     /// Messages to be worked one by one.
     pub(super) rest: &'b mut Vec<usize>,
     /// How so many messages of a class are worked, which have nonces of 12 bytes or not.
@@ -37,7 +39,7 @@ impl Source<'_, '_, '_> {
     pub(super) fn item(&mut self, message: usize) -> Option<(Item, ClassId)> {
         let span = self.spans.get(message)?;
         let (key, rounds) = self.key(message)?;
-        Some((Item::new(&span, key)?, id_of(&span).under(rounds)))
+        Some((Item::new(&span, key)?, id_of(&span, self.long_text).under(rounds)))
     }
 
     /// Where messages that lie at equal distances would be if something were done to all of them, from one
@@ -46,7 +48,7 @@ impl Source<'_, '_, '_> {
         let (first, second) = (self.spans.get_as(start, op)?, self.spans.get_as(start + 1, op)?);
         let (key, next_key) = (self.key(start)?.0, self.key(start + 1)?.0);
         let item = Item::new(&first, key)?;
-        Some((Progression::of(item, &Item::new(&second, next_key)?), id_of(&first)))
+        Some((Progression::of(item, &Item::new(&second, next_key)?), id_of(&first, self.long_text)))
     }
 
     /// Where a message's key is and how many rounds it has; none if the kernels don't take it.
@@ -85,6 +87,6 @@ impl Source<'_, '_, '_> {
 
 /// The class of a message but for its key.
 #[inline]
-fn id_of(span: &Span) -> ClassId {
-    ClassId::new(span.op, span.text_bytes, span.aad_bytes, span.nonce_bytes)
+fn id_of(span: &Span, long_text: usize) -> ClassId {
+    ClassId::new(span.op, span.text_bytes, span.aad_bytes, span.nonce_bytes, long_text)
 }

@@ -17,14 +17,10 @@ use crate::{
 #[repr(C, align(64))]
 pub(super) struct Between {
     pub(super) secret: Secret,
-    /// For texts of more than eight blocks.
-    pub(super) long: LongSecret,
     /// What two groups hash.
     pub(super) hashed: [Hashed; 2],
     /// How many blocks of each may hold something.
     used: usize,
-    /// Whether `long` may hold something.
-    is_long: bool,
 }
 
 /// What of it is secret whatever is done.
@@ -38,15 +34,6 @@ pub(super) struct Secret {
     pub(super) masks: [Z; 2],
     /// Powers of the hash keys of the group to be hashed next, if keys are raw.
     pub(super) powers: Powers,
-}
-
-/// What longer texts have beside it.
-#[repr(C, align(64))]
-pub(super) struct LongSecret {
-    /// Key stream from the ninth block on.
-    pub(super) stream: [Z; 8],
-    /// Round keys of the group in AES, if keys are expanded ones: gathered for the first half of a pass.
-    pub(super) keys: [Z; 14],
 }
 
 /// H, H^2, and both times x^-64, in lanes.
@@ -68,9 +55,8 @@ impl Between {
 
     wide_fn! {
         /// Makes ready for messages that hash so many blocks, of which the first few stay zeros.
-        pub(super) fn begin(&mut self, blocks: usize, zeros: usize, is_long: bool) {
+        pub(super) fn begin(&mut self, blocks: usize, zeros: usize) {
             self.used = self.used.max(blocks);
-            self.is_long |= is_long;
             for hashed in &mut self.hashed {
                 hashed[..zeros].fill(_mm512_setzero_si512());
             }
@@ -80,13 +66,10 @@ impl Between {
     /// Wipes what is secret, and what is hashed: in lanes without a message it is key stream.
     pub(super) fn wipe(&mut self) {
         wipe(&mut self.secret);
-        if self.is_long {
-            wipe(&mut self.long);
-        }
         for hashed in &mut self.hashed {
             hashed[..self.used].iter_mut().for_each(wipe);
         }
-        (self.used, self.is_long) = (0, false);
+        self.used = 0;
     }
 }
 

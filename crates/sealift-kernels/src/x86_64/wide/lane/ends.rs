@@ -6,10 +6,7 @@ use core::arch::x86_64::*;
 use super::{
     between::{Between, Powers, Secret},
     expand::{self, Lanes},
-    group::{
-        Call, Group, HASHED_MAX, are_whole, crypt_part, crypt_whole, lay_aad, lay_quarter, lengths,
-        nonces,
-    },
+    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
     lanes::{counter, gather, keys},
     tags::conclude,
     weave::hashed_blocks,
@@ -40,7 +37,7 @@ wide_fn! {
         let first = key(0);
         // SAFETY: nonces of the group.
         let start = xor(unsafe { nonces(group) }, first);
-        let mut states: [Z; 18] = core::array::from_fn(|_| first);
+        let mut states: [Z; 10] = core::array::from_fn(|_| first);
         for (state, value) in states[..=BLOCKS].iter_mut().zip(1..) {
             *state = xor(start, counter(value));
         }
@@ -55,10 +52,7 @@ wide_fn! {
         let last = states.map(|state| _mm512_aesenclast_epi128(state, key));
         let Secret { stream, zeros, masks, .. } = &mut between.secret;
         masks[0] = last[0];
-        stream[..BLOCKS.min(8)].copy_from_slice(&last[1..=BLOCKS.min(8)]);
-        if BLOCKS > 8 {
-            between.long.stream[..BLOCKS - 8].copy_from_slice(&last[9..=BLOCKS]);
-        }
+        stream[..BLOCKS].copy_from_slice(&last[1..=BLOCKS]);
         if RAW {
             *zeros = last[BLOCKS + 1];
         }
@@ -83,33 +77,25 @@ wide_fn! {
         crypting: &Group,
         hashing: Option<&Group>,
     ) {
-        let Between { secret, long, hashed: [even, odd], .. } = between;
+        let Between { secret, hashed: [even, odd], .. } = between;
         let (laid, hashed) = if number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
         if AAD {
             // SAFETY: aad of the group.
             unsafe { lay_aad(crypting, call, laid) };
         }
-        macro_rules! crypt {
-            ($quarter:literal, $stream:expr) => {
-                let rows = transpose($stream);
-                // SAFETY: texts of the group.
-                let rows = unsafe { crypt_quarter::<BLOCKS, $quarter>(crypting, call, rows) };
-                lay_quarter::<BLOCKS, $quarter>(rows, call, laid);
-            };
+        let [a, b, c, d, ..] = secret.stream;
+        let rows = transpose([a, b, c, d]);
+        // SAFETY: texts of the group.
+        let rows = unsafe { crypt_half::<BLOCKS, 0>(crypting, call, rows) };
+        lay_half::<BLOCKS, 0>(rows, call, laid);
+        if BLOCKS == 8 {
+            let [_, _, _, _, a, b, c, d] = secret.stream;
+            let rows = transpose([a, b, c, d]);
+            // SAFETY: as above.
+            let rows = unsafe { crypt_half::<BLOCKS, 1>(crypting, call, rows) };
+            lay_half::<BLOCKS, 1>(rows, call, laid);
         }
-        let [a, b, c, d, e, f, g, h] = secret.stream;
-        crypt!(0, [a, b, c, d]);
-        if BLOCKS >= 8 {
-            crypt!(1, [e, f, g, h]);
-        }
-        let [a, b, c, d, e, f, g, h] = long.stream;
-        if BLOCKS >= 12 {
-            crypt!(2, [a, b, c, d]);
-        }
-        if BLOCKS == 16 {
-            crypt!(3, [e, f, g, h]);
-        }
-        laid[call.lengths_at % HASHED_MAX] = lengths(crypting);
+        laid[call.lengths_at % 16] = lengths(crypting);
         let blocks = const { hashed_blocks(BLOCKS, AAD) };
         if let Some(group) = hashing {
             let powers = if RAW {
@@ -135,30 +121,30 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Seals, opens or reads a register of each text, from block 4 * `QUARTER` on, with its key stream in rows.
+    /// Seals, opens or reads a register of each text, from block 4 * `HALF` on, with its key stream in rows.
     /// Returns the ciphertext; behind its end there are zeros.
     ///
     /// # Safety
     /// Texts are readable, and writable for a seal and an open.
     #[inline]
-    unsafe fn crypt_quarter<const BLOCKS: usize, const QUARTER: usize>(
+    unsafe fn crypt_half<const BLOCKS: usize, const HALF: usize>(
         group: &Group,
         call: &Call,
         stream: [Z; 4],
     ) -> [Z; 4] {
-        if are_whole::<BLOCKS, QUARTER>(group) {
+        if are_whole::<BLOCKS, HALF>(group) {
             // SAFETY: the caller keeps the same promise, and texts are that long.
-            return unsafe { crypt_whole::<BLOCKS, QUARTER>(group, call, stream) };
+            return unsafe { crypt_whole::<BLOCKS, HALF>(group, call, stream) };
         }
         let [a, b, c, d] = stream;
         // SAFETY: as above.
-        let a = unsafe { crypt_part::<QUARTER>(&group[0], call, a) };
+        let a = unsafe { crypt_part::<HALF>(&group[0], call, a) };
         // SAFETY: as above.
-        let b = unsafe { crypt_part::<QUARTER>(&group[1], call, b) };
+        let b = unsafe { crypt_part::<HALF>(&group[1], call, b) };
         // SAFETY: as above.
-        let c = unsafe { crypt_part::<QUARTER>(&group[2], call, c) };
+        let c = unsafe { crypt_part::<HALF>(&group[2], call, c) };
         // SAFETY: as above.
-        let d = unsafe { crypt_part::<QUARTER>(&group[3], call, d) };
+        let d = unsafe { crypt_part::<HALF>(&group[3], call, d) };
         [a, b, c, d]
     }
 }

@@ -48,10 +48,7 @@ impl Call {
 
 /// A place for the hashed blocks of four messages, in lanes and reversed. Behind the lengths there is
 /// room for what is laid down before them and is longer than it has to be.
-pub(super) type Hashed = [Z; HASHED_MAX + 4];
-
-/// A power of two, so that a remainder is in range without a branch.
-pub(super) const HASHED_MAX: usize = 32;
+pub(super) type Hashed = [Z; 20];
 
 wide_fn! {
     /// The nonces, in lanes, with zeros where counters stand.
@@ -110,7 +107,7 @@ wide_fn! {
     /// Lays down the first `COUNT` columns of rows among what is hashed.
     #[inline]
     fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
-        let places = &mut hashed[at % HASHED_MAX..][..4];
+        let places = &mut hashed[at % 16..][..4];
         for (place, column) in places.iter_mut().zip(transpose_reversed(rows)).take(COUNT) {
             *place = column;
         }
@@ -118,9 +115,9 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Lays down ciphertexts of at most `BLOCKS` blocks, from block 4 * `QUARTER` on, as they come in rows.
+    /// Lays down ciphertexts of at most `BLOCKS` blocks, from block 4 * `HALF` on, as they come in rows.
     #[inline]
-    pub(super) fn lay_quarter<const BLOCKS: usize, const QUARTER: usize>(
+    pub(super) fn lay_half<const BLOCKS: usize, const HALF: usize>(
         rows: [Z; 4],
         call: &Call,
         hashed: &mut Hashed,
@@ -128,52 +125,52 @@ wide_fn! {
         match BLOCKS {
             1 => lay::<1>(rows, call.text_at, hashed),
             2 => lay::<2>(rows, call.text_at, hashed),
-            _ => lay::<4>(rows, call.text_at + 4 * QUARTER, hashed),
+            _ => lay::<4>(rows, call.text_at + 4 * HALF, hashed),
         }
     }
 }
 
-/// Whether each text has all blocks of a register, from block 4 * `QUARTER` on, when it has at most `BLOCKS`.
+/// Whether each text has all blocks of a register, from block 4 * `HALF` on, when it has at most `BLOCKS`.
 #[inline(always)]
-pub(super) fn are_whole<const BLOCKS: usize, const QUARTER: usize>(group: &Group) -> bool {
-    let end = 64 * QUARTER + 16 * BLOCKS.min(4);
+pub(super) fn are_whole<const BLOCKS: usize, const HALF: usize>(group: &Group) -> bool {
+    let end = 64 * HALF + 16 * BLOCKS.min(4);
     let is_whole = |lane: usize| group[lane].text_bytes as usize >= end;
-    // Only the last four blocks may be missing.
-    QUARTER + 1 < BLOCKS / 4 || (is_whole(0) & is_whole(1) & is_whole(2) & is_whole(3))
+    // Of 5 blocks and more the first 4 are whole.
+    (BLOCKS == 8 && HALF == 0) || (is_whole(0) & is_whole(1) & is_whole(2) & is_whole(3))
 }
 
 wide_fn! {
-    /// Seals, opens or reads a register of each text, from block 4 * `QUARTER` on, with its key stream.
+    /// Seals, opens or reads a register of each text, from block 4 * `HALF` on, with its key stream.
     /// Returns the ciphertext.
     ///
     /// # Safety
     /// Texts are readable, and writable for a seal and an open, and have the blocks.
     #[inline]
-    pub(super) unsafe fn crypt_whole<const BLOCKS: usize, const QUARTER: usize>(
+    pub(super) unsafe fn crypt_whole<const BLOCKS: usize, const HALF: usize>(
         group: &Group,
         call: &Call,
         stream: [Z; 4],
     ) -> [Z; 4] {
         // SAFETY: the caller promises readable blocks.
-        let mut a = unsafe { load_blocks::<BLOCKS>(group[0].input.wrapping_add(64 * QUARTER)) };
+        let mut a = unsafe { load_blocks::<BLOCKS>(group[0].input.wrapping_add(64 * HALF)) };
         // SAFETY: as above.
-        let mut b = unsafe { load_blocks::<BLOCKS>(group[1].input.wrapping_add(64 * QUARTER)) };
+        let mut b = unsafe { load_blocks::<BLOCKS>(group[1].input.wrapping_add(64 * HALF)) };
         // SAFETY: as above.
-        let mut c = unsafe { load_blocks::<BLOCKS>(group[2].input.wrapping_add(64 * QUARTER)) };
+        let mut c = unsafe { load_blocks::<BLOCKS>(group[2].input.wrapping_add(64 * HALF)) };
         // SAFETY: as above.
-        let mut d = unsafe { load_blocks::<BLOCKS>(group[3].input.wrapping_add(64 * QUARTER)) };
+        let mut d = unsafe { load_blocks::<BLOCKS>(group[3].input.wrapping_add(64 * HALF)) };
         // Read once: what is hashed is what is decrypted, whoever rewrites the text meanwhile.
         pin!(a, b, c, d);
         let result = [xor(a, stream[0]), xor(b, stream[1]), xor(c, stream[2]), xor(d, stream[3])];
         if call.op != Op::Verify {
             // SAFETY: the caller promises writable blocks.
-            unsafe { store_blocks::<BLOCKS>(group[0].output.wrapping_add(64 * QUARTER), result[0]) };
+            unsafe { store_blocks::<BLOCKS>(group[0].output.wrapping_add(64 * HALF), result[0]) };
             // SAFETY: as above.
-            unsafe { store_blocks::<BLOCKS>(group[1].output.wrapping_add(64 * QUARTER), result[1]) };
+            unsafe { store_blocks::<BLOCKS>(group[1].output.wrapping_add(64 * HALF), result[1]) };
             // SAFETY: as above.
-            unsafe { store_blocks::<BLOCKS>(group[2].output.wrapping_add(64 * QUARTER), result[2]) };
+            unsafe { store_blocks::<BLOCKS>(group[2].output.wrapping_add(64 * HALF), result[2]) };
             // SAFETY: as above.
-            unsafe { store_blocks::<BLOCKS>(group[3].output.wrapping_add(64 * QUARTER), result[3]) };
+            unsafe { store_blocks::<BLOCKS>(group[3].output.wrapping_add(64 * HALF), result[3]) };
         }
         if call.op == Op::Seal { result } else { [a, b, c, d] }
     }
@@ -185,14 +182,14 @@ wide_fn! {
     /// # Safety
     /// The text is readable, and writable for a seal and an open.
     #[inline]
-    pub(super) unsafe fn crypt_part<const QUARTER: usize>(item: &Item, call: &Call, stream: Z) -> Z {
-        let bytes = (item.text_bytes as usize).saturating_sub(64 * QUARTER);
+    pub(super) unsafe fn crypt_part<const HALF: usize>(item: &Item, call: &Call, stream: Z) -> Z {
+        let bytes = (item.text_bytes as usize).saturating_sub(64 * HALF);
         // SAFETY: the caller promises a readable text.
-        let mut input = unsafe { load_part(item.input.wrapping_add(64 * QUARTER), bytes) };
+        let mut input = unsafe { load_part(item.input.wrapping_add(64 * HALF), bytes) };
         pin!(input);
         let result = _mm512_maskz_mov_epi8(mask(bytes), xor(input, stream));
         if call.op != Op::Verify {
-            let to = item.output.wrapping_add(64 * QUARTER);
+            let to = item.output.wrapping_add(64 * HALF);
             // SAFETY: the caller promises a writable text.
             unsafe { store_part(to, result, bytes) };
         }

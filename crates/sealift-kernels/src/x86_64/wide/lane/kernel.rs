@@ -9,14 +9,11 @@ use core::arch::x86_64::*;
 use super::{
     between::{Between, Powers, square},
     expand::{self, Lanes, Words},
-    group::{
-        Call, Group, HASHED_MAX, are_whole, crypt_part, crypt_whole, lay_aad, lay_quarter, lengths,
-        nonces,
-    },
+    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
     keys::Expanding,
     lanes::{counter, gather, gather_two, keys},
     tags::conclude,
-    weave::{Turn, all_rounds, early, hashed_blocks, turn},
+    weave::{Turn, early, hashed_blocks, turn},
 };
 use crate::x86_64::wide::zmm::{fold, pin, reverse, transpose, wide_fn, xor, xor3};
 
@@ -54,7 +51,7 @@ wide_fn! {
     ) {
         let zero = _mm512_setzero_si512();
         let Pass { ciphering, crypting, .. } = *pass;
-        let Between { secret, long, hashed: [even, odd], .. } = between;
+        let Between { secret, hashed: [even, odd], .. } = between;
         let (laid, hashed) = if pass.number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
         let powers = if RAW {
             secret.powers
@@ -80,9 +77,6 @@ wide_fn! {
                     } else if $round % 2 == 0 {
                         // SAFETY: as above.
                         two[0] = unsafe { gather(keys(ciphering, 16 * $round)) };
-                    }
-                    if BLOCKS > 8 && $round > 0 {
-                        long.keys[$round - 1] = two[$round % 2];
                     }
                     two[$round % 2]
                 }
@@ -133,9 +127,9 @@ wide_fn! {
                 $($four)*
             }};
         }
-        multiply!(const { early(0, all_rounds(ROUNDS, BLOCKS), hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
-        multiply!(const { early(1, all_rounds(ROUNDS, BLOCKS), hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
-        multiply!(const { early(2, all_rounds(ROUNDS, BLOCKS), hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
+        multiply!(const { early(0, ROUNDS, hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
+        multiply!(const { early(1, ROUNDS, hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
+        multiply!(const { early(2, ROUNDS, hashed_blocks(BLOCKS, AAD)) }, [] [] [] []);
 
         // The first counter block, the text's and behind them, if keys are raw, the zero block.
         let key = key!(0);
@@ -144,9 +138,9 @@ wide_fn! {
         let mut s = [zero; 10];
         macro_rules! start {
             ($($i:literal)*) => {$(
-                if $i < BLOCKS.min(8) + 1 {
+                if $i < BLOCKS + 1 {
                     s[$i] = xor(start, counter($i + 1));
-                } else if RAW && $i == BLOCKS.min(8) + 1 {
+                } else if RAW && $i == BLOCKS + 1 {
                     s[$i] = key;
                 }
             )*};
@@ -154,7 +148,7 @@ wide_fn! {
         start!(0 1 2 3 4 5 6 7 8 9);
         macro_rules! aes {
             ($key:ident: $($i:literal)*) => {$(
-                if $i < BLOCKS.min(8) + 1 || (RAW && $i == BLOCKS.min(8) + 1) {
+                if $i < BLOCKS + 1 || (RAW && $i == BLOCKS + 1) {
                     s[$i] = _mm512_aesenc_epi128(s[$i], $key);
                     pin!(s[$i]);
                 }
@@ -164,7 +158,7 @@ wide_fn! {
             ($round:literal) => {{
                 let mut key = key!($round);
                 pin!(key);
-                multiply!(const { turn($round, all_rounds(ROUNDS, BLOCKS), hashed_blocks(BLOCKS, AAD)) },
+                multiply!(const { turn($round, ROUNDS, hashed_blocks(BLOCKS, AAD)) },
                     [aes!(key: 0 1 2);] [aes!(key: 3 4);] [aes!(key: 5 6 7);] [aes!(key: 8 9);]);
             }};
         }
@@ -173,22 +167,22 @@ wide_fn! {
             ($piece:literal) => {
                 if RAW && let Some(Expanding { part, to, words: place }) = pass.expanding {
                     // Longer texts leave no registers for words between two pieces.
-                    if BLOCKS >= 8 || $piece == 0 {
+                    if BLOCKS == 8 || $piece == 0 {
                         // SAFETY: the caller promises that the expansion has begun.
                         words = unsafe { Words::load::<ROUNDS>(place) };
                     }
                     // SAFETY: as above; the caller promises a place.
                     unsafe { expand::step::<ROUNDS, $piece>(part, to, &mut words) };
-                    if BLOCKS >= 8 || $piece + 1 == expand::steps(ROUNDS) {
+                    if BLOCKS == 8 || $piece + 1 == expand::steps(ROUNDS) {
                         match (ROUNDS, BLOCKS) {
                             // SAFETY: the caller promises a place.
                             (10, _) => unsafe { words.store::<0, 4>(place) },
                             // SAFETY: as above.
                             (12, _) => unsafe { words.store::<0, 6>(place) },
                             // SAFETY: as above.
-                            (_, 8..) if $piece % 2 == 0 => unsafe { words.store::<0, 4>(place) },
+                            (_, 8) if $piece % 2 == 0 => unsafe { words.store::<0, 4>(place) },
                             // SAFETY: as above.
-                            (_, 8..) => unsafe { words.store::<4, 8>(place) },
+                            (_, 8) => unsafe { words.store::<4, 8>(place) },
                             // SAFETY: as above.
                             _ => unsafe { words.store::<0, 8>(place) },
                         }
@@ -212,85 +206,6 @@ wide_fn! {
             )*};
         }
 
-        // The same for the ninth block of each text and those behind it.
-        macro_rules! second_key {
-            ($round:expr) => {
-                if RAW {
-                    // SAFETY: round keys of the group, as the caller promises.
-                    unsafe { (*pass.keys)[$round] }
-                } else {
-                    long.keys[$round - 1]
-                }
-            };
-        }
-        macro_rules! second_aes {
-            ($key:ident: $($i:literal)*) => {$(
-                if $i + 8 < BLOCKS {
-                    s[$i] = _mm512_aesenc_epi128(s[$i], $key);
-                    pin!(s[$i]);
-                }
-            )*};
-        }
-        macro_rules! second_round {
-            ($round:literal) => {{
-                let mut key = second_key!($round);
-                pin!(key);
-                multiply!(
-                    const {
-                        let round = ROUNDS - 1 + $round;
-                        turn(round, all_rounds(ROUNDS, BLOCKS), hashed_blocks(BLOCKS, AAD))
-                    },
-                    [second_aes!(key: 0 1);] [second_aes!(key: 2 3);] [second_aes!(key: 4 5);] [second_aes!(key: 6 7);]
-                );
-            }};
-        }
-        macro_rules! second_half {
-            () => {{
-                for (state, value) in s.iter_mut().zip(10..).take(BLOCKS - 8) {
-                    *state = xor(start, counter(value));
-                }
-                second_round!(1);
-                let [a, b, c, d, ..] = long.stream;
-                rows = transpose([a, b, c, d]);
-                pin!(rows[0], rows[1], rows[2], rows[3]);
-                second_round!(2);
-                crypt!(2);
-                pin!(rows[0], rows[1], rows[2], rows[3]);
-                second_round!(3);
-                lay_quarter::<BLOCKS, 2>(rows, call, laid);
-                second_round!(4);
-                second_round!(5);
-                if BLOCKS == 16 {
-                    let [_, _, _, _, a, b, c, d] = long.stream;
-                    rows = transpose([a, b, c, d]);
-                    pin!(rows[0], rows[1], rows[2], rows[3]);
-                }
-                second_round!(6);
-                if BLOCKS == 16 {
-                    crypt!(3);
-                    pin!(rows[0], rows[1], rows[2], rows[3]);
-                }
-                second_round!(7);
-                if BLOCKS == 16 {
-                    lay_quarter::<BLOCKS, 3>(rows, call, laid);
-                }
-                second_round!(8);
-                second_round!(9);
-                if ROUNDS > 10 {
-                    second_round!(10);
-                    second_round!(11);
-                }
-                if ROUNDS > 12 {
-                    second_round!(12);
-                    second_round!(13);
-                }
-                let key = second_key!(ROUNDS);
-                for (state, stream) in s.iter().zip(&mut long.stream).take(BLOCKS - 8) {
-                    *stream = _mm512_aesenclast_epi128(*state, key);
-                }
-            }};
-        }
-
         round!(1);
         if AAD {
             // SAFETY: aad of the group.
@@ -304,7 +219,7 @@ wide_fn! {
         pin!(rows[0], rows[1], rows[2], rows[3]);
         expand!(0);
         round!(3);
-        lay_quarter::<BLOCKS, 0>(rows, call, laid);
+        lay_half::<BLOCKS, 0>(rows, call, laid);
         round!(4);
         expand!(1);
         let mut next = secret.powers;
@@ -314,13 +229,13 @@ wide_fn! {
             pin!(next.folded);
         }
         round!(5);
-        if BLOCKS >= 8 {
+        if BLOCKS == 8 {
             let [_, _, _, _, a, b, c, d] = secret.stream;
             rows = transpose([a, b, c, d]);
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
         round!(6);
-        if BLOCKS >= 8 {
+        if BLOCKS == 8 {
             crypt!(1);
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
@@ -330,10 +245,10 @@ wide_fn! {
             pin!(next.h2);
         }
         round!(7);
-        if BLOCKS >= 8 {
-            lay_quarter::<BLOCKS, 1>(rows, call, laid);
+        if BLOCKS == 8 {
+            lay_half::<BLOCKS, 1>(rows, call, laid);
         }
-        laid[call.lengths_at % HASHED_MAX] = lengths(crypting);
+        laid[call.lengths_at % 16] = lengths(crypting);
         round!(8);
         expand!(3);
         round!(9);
@@ -352,21 +267,17 @@ wide_fn! {
         let key = key!(ROUNDS);
         macro_rules! last {
             ($($i:literal)*) => {$(
-                if $i < BLOCKS.min(8) + 1 {
+                if $i < BLOCKS + 1 {
                     secret.stream[($i - 1) % 8] = _mm512_aesenclast_epi128(s[$i], key);
-                } else if RAW && $i == BLOCKS.min(8) + 1 {
+                } else if RAW && $i == BLOCKS + 1 {
                     secret.zeros = _mm512_aesenclast_epi128(s[$i], key);
                 }
             )*};
         }
         last!(1 2 3 4 5 6 7 8 9);
-        let next_mask = _mm512_aesenclast_epi128(s[0], key);
-        if BLOCKS > 8 {
-            second_half!();
-        }
         let mask = &mut secret.masks[pass.number % 2];
         let tags = xor(reverse(sum), *mask);
-        *mask = next_mask;
+        *mask = _mm512_aesenclast_epi128(s[0], key);
         if let Some(group) = pass.hashing {
             // SAFETY: tags, texts and statuses of the group.
             unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, false>(group, call, tags) };

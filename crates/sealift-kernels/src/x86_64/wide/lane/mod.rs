@@ -1,4 +1,4 @@
-//! Messages of up to 256 bytes under many keys: each in a lane of its own, in all registers.
+//! Short messages under many keys: each in a lane of its own, in all registers.
 //!
 //! Keys are expanded ones, which are gathered into lanes round by round, or raw ones, which are expanded
 //! sixteen at a time.
@@ -30,14 +30,14 @@ use spare::Spare;
 use weave::hashed_blocks;
 
 use super::{
-    item::{Ahead, Class, Item, KeyForm, LONG_TEXT, MEDIUM_AAD},
+    item::{Ahead, Class, Item, KeyForm},
     zmm::{prefetch, wide_fn},
 };
 use crate::x86_64::cpu::HaveVaes512;
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
-    class.keys != KeyForm::One && class.text_blocks < LONG_TEXT && class.aad_blocks < MEDIUM_AAD
+    class.keys != KeyForm::One && class.is_short()
 }
 
 /// Works messages of one class.
@@ -139,12 +139,8 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
         (2, _) => work::<ROUNDS, RAW, 2, true>,
         (3 | 4, 0) => work::<ROUNDS, RAW, 4, false>,
         (3 | 4, _) => work::<ROUNDS, RAW, 4, true>,
-        (5..=8, 0) => work::<ROUNDS, RAW, 8, false>,
-        (5..=8, _) => work::<ROUNDS, RAW, 8, true>,
-        (9..=12, 0) => work::<ROUNDS, RAW, 12, false>,
-        (9..=12, _) => work::<ROUNDS, RAW, 12, true>,
-        (_, 0) => work::<ROUNDS, RAW, 16, false>,
-        (_, _) => work::<ROUNDS, RAW, 16, true>,
+        (_, 0) => work::<ROUNDS, RAW, 8, false>,
+        (_, _) => work::<ROUNDS, RAW, 8, true>,
     };
     if !messages.items.is_empty() {
         // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
@@ -167,7 +163,7 @@ wide_fn! {
         let Scratch { between, keys, spare, .. } = scratch;
         let blocks = const { hashed_blocks(BLOCKS, AAD) };
         let call = Call::new(class, blocks);
-        between.begin(blocks, call.aad_at, BLOCKS > 8);
+        between.begin(blocks, call.aad_at);
         let (whole, rest) = items.as_chunks::<4>();
         let mut last: Group = [spare.item(&items[0]); 4];
         last[..rest.len()].copy_from_slice(rest);
@@ -212,7 +208,7 @@ wide_fn! {
 #[inline(always)]
 fn fetch<const ROUNDS: usize, const RAW: bool>(items: &[Item]) {
     for item in items {
-        if item.text_bytes > 256 || item.aad_bytes > 0 || item.nonce_bytes > 16 {
+        if item.text_bytes > 128 || item.aad_bytes > 0 || item.nonce_bytes > 16 {
             item.fetch();
             continue;
         }
@@ -221,10 +217,6 @@ fn fetch<const ROUNDS: usize, const RAW: bool>(items: &[Item]) {
         for text in [item.input, output] {
             prefetch(text);
             prefetch(text.wrapping_add(64));
-            if item.text_bytes > 128 {
-                prefetch(text.wrapping_add(128));
-                prefetch(text.wrapping_add(192));
-            }
         }
         prefetch(item.nonce);
         prefetch(item.tag);

@@ -10,7 +10,7 @@ use crate::x86_64::window::item::Item;
 /// A place for the parts of messages that nobody sent, which fill up a group.
 #[repr(C, align(64))]
 pub(super) struct Spare {
-    text: [u8; 256],
+    text: [u8; 128],
     tag: [u8; 64],
     aad: [u8; 64],
     nonce: [u8; 16],
@@ -19,7 +19,7 @@ pub(super) struct Spare {
 
 impl Spare {
     pub(super) fn new() -> Spare {
-        Spare { text: [0; 256], tag: [0; 64], aad: [0; 64], nonce: [0; 16], status: Status::Ok }
+        Spare { text: [0; 128], tag: [0; 64], aad: [0; 64], nonce: [0; 16], status: Status::Ok }
     }
 
     /// Wipes what a message was made into.

@@ -115,11 +115,10 @@ wide_fn! {
         call: &Call,
         failed: u8,
     ) {
-        let is_whole = match BLOCKS {
-            8 => are_whole::<BLOCKS, 1>(group),
-            12 => are_whole::<BLOCKS, 2>(group),
-            16 => are_whole::<BLOCKS, 3>(group),
-            _ => are_whole::<BLOCKS, 0>(group),
+        let is_whole = if BLOCKS == 8 {
+            are_whole::<BLOCKS, 1>(group)
+        } else {
+            are_whole::<BLOCKS, 0>(group)
         };
         if !is_whole {
             // SAFETY: the caller keeps the same promise.
@@ -130,10 +129,11 @@ wide_fn! {
             let has_failed = u8::from((failed >> (2 * lane)) & 3 != 0);
             if call.op == Op::Open {
                 let words = 0_u8.wrapping_sub(has_failed) & const { words(BLOCKS) };
-                for quarter in 0..BLOCKS.div_ceil(4) {
-                    let to = item.output.wrapping_add(64 * quarter);
-                    // SAFETY: the caller promises a writable text, which has all blocks.
-                    unsafe { _mm512_mask_storeu_epi64(to.cast(), words, zero) };
+                // SAFETY: the caller promises a writable text, which has all blocks.
+                unsafe { _mm512_mask_storeu_epi64(item.output.cast(), words, zero) };
+                if BLOCKS == 8 {
+                    // SAFETY: as above.
+                    unsafe { _mm512_mask_storeu_epi64(item.output.wrapping_add(64).cast(), words, zero) };
                 }
             }
             // SAFETY: the caller promises a writable status.
@@ -154,11 +154,10 @@ wide_fn! {
             let has_failed = usize::from((failed >> (2 * lane)) & 3 != 0);
             let bytes = item.text_bytes as usize * has_failed;
             if call.op == Op::Open {
-                for start in (0..bytes).step_by(64) {
-                    let to = item.output.wrapping_add(start);
-                    // SAFETY: the caller promises a writable text, and nothing is stored behind its end.
-                    unsafe { store_part(to, zero, bytes - start) };
-                }
+                // SAFETY: the caller promises a writable text.
+                unsafe { store_part(item.output, zero, bytes) };
+                // SAFETY: as above, and nothing is stored behind its end.
+                unsafe { store_part(item.output.wrapping_add(64), zero, bytes.saturating_sub(64)) };
             }
             // SAFETY: the caller promises a writable status.
             unsafe { item.status.write([Status::Ok, Status::AuthFailed][has_failed]) };

@@ -141,7 +141,6 @@ fn holds_something() -> bool {
         let (between, keys) = (&scratch.between, &scratch.keys);
         let places = [
             bytes_of(&between.secret),
-            bytes_of(&between.long),
             bytes_of(&between.hashed),
             bytes_of(&keys.schedules),
             bytes_of(&keys.words),
@@ -183,7 +182,7 @@ fn classes(random: &mut Random) -> Vec<Class> {
     let mut classes = vec![];
     for keys in FORMS {
         for rounds in [10, 12, 14] {
-            for (text_blocks, aad_blocks) in (0..=16).flat_map(|t| (0..=3).map(move |a| (t, a))) {
+            for (text_blocks, aad_blocks) in (0..=8).flat_map(|t| (0..=3).map(move |a| (t, a))) {
                 for op in OPS {
                     let tag_bytes = TAG_BYTES[random.below(TAG_BYTES.len())];
                     classes.push(Class { op, keys, rounds, tag_bytes, text_blocks, aad_blocks });
@@ -249,9 +248,8 @@ fn a_message_with_a_flipped_bit_fails_alone_and_leaves_zeros() {
 fn whichever_messages_of_a_group_fail_the_others_open() {
     let mut random = Random(54);
     for (choice, keys) in (0..16).flat_map(|choice| FORMS.map(|keys| (choice, keys))) {
-        for (text_blocks, op) in [0, 1, 2, 4, 5, 8, 9, 12, 16]
-            .into_iter()
-            .flat_map(|t| [Op::Open, Op::Verify].map(|op| (t, op)))
+        for (text_blocks, op) in
+            [0, 1, 2, 4, 5, 8].into_iter().flat_map(|t| [Op::Open, Op::Verify].map(|op| (t, op)))
         {
             let tag_bytes = TAG_BYTES[random.below(TAG_BYTES.len())];
             let class = Class { op, keys, rounds: 10, tag_bytes, text_blocks, aad_blocks: 0 };

@@ -21,11 +21,6 @@ pub(super) const fn hashed_blocks(blocks: usize, aad: bool) -> usize {
     blocks + 1 + if aad { 3 } else { 0 }
 }
 
-/// How many rounds there are for texts of some blocks: longer texts go through AES in two halves.
-pub(super) const fn all_rounds(rounds: usize, blocks: usize) -> usize {
-    if blocks > 8 { 2 * (rounds - 1) + 1 } else { rounds }
-}
-
 /// What is multiplied in a round, counted from 1, of `rounds` of which the last one has no turn.
 pub(super) const fn turn(round: usize, rounds: usize, blocks: usize) -> Turn {
     let turns = rounds - 1;

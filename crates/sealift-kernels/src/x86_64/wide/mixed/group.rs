@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use sealift_core::{Op, Status};
 
 use super::super::block::{from_bytes, keep, load_block, once, store_block, to_bytes};
-use super::super::item::{Item, MEDIUM_AAD_BLOCKS, SHORT_TEXT};
+use super::super::item::{Item, LONG_TEXT, MEDIUM_AAD_BLOCKS};
 use super::super::lane::expand::Lanes;
 use super::super::zmm::{Z, load, reverse, store, wide_fn, xor};
 use super::hash::hash;
@@ -15,13 +15,13 @@ use super::{LANES, Row};
 use crate::verdict;
 
 /// The most blocks that are hashed of a message: aad, text, and their lengths.
-const HASHED_MAX: usize = MEDIUM_AAD_BLOCKS + SHORT_TEXT + 1;
+const HASHED_MAX: usize = MEDIUM_AAD_BLOCKS + LONG_TEXT;
 
 /// A group of messages between its texts and its tags.
 #[repr(C, align(64))]
 pub(super) struct Group {
     /// The key stream: the block that masks the tag, then those of the text.
-    stream: [Row; SHORT_TEXT + 1],
+    stream: [Row; LONG_TEXT],
     /// What is hashed, of which `hashed` rows are in use.
     rows: [Row; HASHED_MAX],
     hashed: usize,

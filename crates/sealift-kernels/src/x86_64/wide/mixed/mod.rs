@@ -21,7 +21,7 @@ use super::zmm::{Z, load, transpose, wide_fn, wipe_stack};
 use crate::stack;
 use crate::x86_64::cpu::HaveVaes512;
 
-/// Works messages of at most [`SHORT_TEXT`](super::item::SHORT_TEXT) blocks of text and up to
+/// Works messages of fewer than [`LONG_TEXT`](super::item::LONG_TEXT) blocks of text and up to
 /// [`MEDIUM_AAD_BLOCKS`](super::item::MEDIUM_AAD_BLOCKS) of aad.
 ///
 /// # Safety

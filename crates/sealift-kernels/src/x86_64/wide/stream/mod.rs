@@ -33,15 +33,20 @@ use scratch::Scratch;
 use sealift_core::Op;
 
 use super::{
-    item::{Ahead, Class, Item, KeyForm},
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT},
     zmm::wide_fn,
 };
 use crate::{stack, x86_64::cpu::HaveVaes512};
 
-/// Works messages of more than eight blocks whose lengths alone differ.
+/// Whether this kernel works messages of a class.
+pub(super) fn takes(class: &Class) -> bool {
+    class.text_blocks == LONG_TEXT
+}
+
+/// Works messages of one class.
 ///
 /// # Safety
-/// The messages are of the class but for their lengths, the items' addresses are what they say, and no text is longer
+/// The class is one that this kernel takes, the items' addresses are what they say, and no text is longer
 /// than `LONGEST_TEXT`.
 pub(super) unsafe fn run(
     _token: HaveVaes512,
