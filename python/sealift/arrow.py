@@ -4,15 +4,16 @@
     sealed = sealift.arrow.seal_column(table, "payload", keys=keys, key_ids="customer")
     opened = sealift.arrow.open_column(sealed, "payload", keys=keys)
 
-A sealed row says under which key and version it opens, so that a table stays a table and keys can be
-rotated; docs/columns.md has the format and what it adds to a row. Nonces are drawn.
+A sealed row says under which key and version it opens, so that a table stays a table and keys can
+be rotated; docs/columns.md has the format and what it adds to a row. Nonces are drawn.
 
 What is given comes back: an array for an array, a table for a table with the name of a column.
-Whatever else speaks the Arrow PyCapsule interface is taken, and an object that speaks it comes back.
-No library of these is imported before it is given.
+Whatever else speaks the Arrow PyCapsule interface is taken, and an object that speaks it comes
+back. No library of these is imported before it is given.
 """
 
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -30,7 +31,7 @@ __all__ = [
     "seal_expression",
 ]
 
-Layout = Literal["row", "spark"]
+Layout = Literal["row", "columns", "spark"]
 
 
 def seal_column(
@@ -47,18 +48,19 @@ def seal_column(
     """Seals each row of a column under the newest key of the row's id. Nulls stay null.
 
     Args:
-        data: An array, a chunked array or a Series of binary or string of any kind; or with `column`
-            a table, a record batch, a DataFrame or a relation of duckdb.
+        data: An array, a chunked array or a Series of binary or string of any kind; or with
+            `column` a table, a record batch, a DataFrame or a relation of duckdb.
         column: The name of the column to seal in a table.
         keys: The keys.
         key_ids: The id of each row's key: an int, a str or bytes for all rows, or a column of
             integers, strings, binary or a dictionary of them. With `column`, a str is the name of
             another column.
         aad: What each row is bound to besides: str or bytes for all rows, a column, or a list of
-            these. With `column`, a str is the name of another column; give bytes for all rows. It is
-            not stored: give the same to open.
-        layout: "row" is the documented format. "spark" is nonce, ciphertext and tag, as Spark's
-            `aes_encrypt` writes and `aes_decrypt` reads; it records neither id nor version.
+            these. With `column`, a str is the name of another column; give bytes for all rows. It
+            is not stored: give the same to open.
+        layout: "row" is the documented format. "columns" makes structs of nonce, ciphertext and
+            tag. "spark" is nonce, ciphertext and tag in one, as Spark's `aes_encrypt` writes and
+            `aes_decrypt` reads. These two record neither id nor version.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
 
@@ -157,8 +159,8 @@ def reseal_column(
         column: The name of the column in a table.
         keys: The keys, old and new.
         aad: What rows are bound to.
-        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those again,
-            too, with new nonces.
+        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those
+            again, too, with new nonces.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
 
@@ -284,9 +286,7 @@ def _like(library: str, data: Any, made: Any) -> Any:
     if library == "polars":
         return sys.modules["polars"].Series(data.name, made)
     if library == "pandas":
-        import pandas
-        import pyarrow
-
+        pandas, pyarrow = sys.modules["pandas"], importlib.import_module("pyarrow")
         array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array(made))
         return pandas.Series(array, index=data.index, name=data.name)
     return made
