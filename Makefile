@@ -133,6 +133,11 @@ huge: | tools ## Seal and open a message of 5 GiB on every instruction set, besi
 	@echo "Sealing and opening a message of 5 GiB"
 	@cargo test --quiet --release -p sealift-drivers --test huge -- --ignored --nocapture
 
+.PHONY: fuzz
+fuzz: | tools ## Try CASES (100,000) cases a property of sealed rows: nothing opens that was not sealed
+	@echo "Trying sealed rows that were changed"
+	@CASES=$${CASES:-100000} cargo test --quiet --release -p sealift-columns --test rows
+
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building a CUDA without a GPU, for tests"
