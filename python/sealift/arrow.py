@@ -13,6 +13,7 @@ No library of these is imported before an object of it is given.
 """
 
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -85,7 +86,7 @@ def seal_column(
             threads=threads,
         )
 
-    return _work(data, column, seal)
+    return _work(data, column, keys, seal)
 
 
 def open_column(
@@ -141,7 +142,7 @@ def open_column(
             threads=threads,
         )
 
-    return _work(data, column, open_)
+    return _work(data, column, keys, open_)
 
 
 def reseal_column(
@@ -186,7 +187,7 @@ def reseal_column(
             threads=threads,
         )
 
-    return _work(data, column, reseal)
+    return _work(data, column, keys, reseal)
 
 
 def seal_expression(
@@ -226,7 +227,7 @@ def _expression(
 
     if isinstance(expression, str):
         expression = polars.col(expression)
-    parts = aad if isinstance(aad, list) else [] if aad is None else [aad]
+    parts = aad if isinstance(aad, list | tuple) else [] if aad is None else [aad]
     inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
     data_type: Any = polars.String if options.get("to") == "string" else polars.Binary
     if work is seal_column and options.get("layout") == "columns":
@@ -256,8 +257,12 @@ def _one_of(name: str, given: str, *known: str) -> str:
 _Worker = Callable[[Any, "_Others", str], Any]
 
 
-def _work(data: Any, column: str | None, worker: _Worker) -> Any:
-    library = type(data).__module__.partition(".")[0]
+def _work(data: Any, column: str | None, keys: Keyring, worker: _Worker) -> Any:
+    if not isinstance(keys, Keyring):
+        raise TypeError(f"keys is {type(keys).__name__}: give a Keyring, for example of a mapping")
+    kind, library = type(data).__name__, type(data).__module__.partition(".")[0]
+    if (column is None) == (kind in _TABLES):
+        raise TypeError(f"data is {kind} and column is {column!r}: {_TABLE_HINT}")
     if column is None:
         name = getattr(data, "name", None)
         made = worker(data, _Others(None), name if isinstance(name, str) and name else "the column")
@@ -286,14 +291,13 @@ def _like(library: str, data: Any, made: Any) -> Any:
     if library == "pyarrow":
         pyarrow = sys.modules["pyarrow"]
         chunked = pyarrow.chunked_array(made)
-        return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.combine_chunks()
+        # `combine_chunks` would copy: an array becomes one chunk.
+        return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.chunk(0)
     if library == "polars":
         return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":
-        import pandas
-        import pyarrow as pa
-
-        array = pandas.arrays.ArrowExtensionArray(pa.chunked_array(made))
+        pandas, pyarrow = sys.modules["pandas"], importlib.import_module("pyarrow")
+        array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array(made))
         return pandas.Series(array, index=data.index, name=data.name)
     return made
 
@@ -321,6 +325,13 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
     if library == "polars":
         return data.with_columns(made.alias(column))
     return data.assign(**{column: made})
+
+
+_TABLES = ("Table", "RecordBatch", "DataFrame", "DuckDBPyRelation")
+_TABLE_HINT = (
+    "name the column of a Table, RecordBatch, DataFrame or relation of duckdb, "
+    "and none of an array; a LazyFrame takes seal_expression and open_expression"
+)
 
 
 @functools.cache

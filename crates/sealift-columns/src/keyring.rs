@@ -116,8 +116,10 @@ pub(crate) struct Table {
     integers: HashMap<u64, u32, FxBuildHasher>,
     names: HashMap<Box<[u8]>, u32, FxBuildHasher>,
     pub(crate) entries: Vec<Entry>,
-    /// What sealing needs of each entry, by itself: 16 bytes a lookup.
-    newest: Vec<Newest>,
+    /// The newest version of each entry, by itself: 8 bytes a lookup.
+    newest: Vec<Version>,
+    /// The id of each entry; 0 of a string.
+    numbers: Vec<u64>,
     keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
     classes: Vec<Class>,
     /// Messages that each key has sealed.
@@ -138,14 +140,6 @@ impl Class {
     fn of(key: &Key) -> Self {
         Self { algorithm: key.algorithm(), key_bytes: key.as_bytes().len() }
     }
-}
-
-/// The newest version of an entry.
-#[derive(Clone, Copy)]
-struct Newest {
-    /// Its id; 0 of a string.
-    id: u64,
-    version: Version,
 }
 
 /// The versions of one id's key.
@@ -189,7 +183,7 @@ impl Table {
         self.push_key(key);
         let version = Version { version, key: place };
         if let Some(entry) = found {
-            self.newest[entry as usize].version = version;
+            self.newest[entry as usize] = version;
             self.entries[entry as usize].versions.push(version);
             return Ok(());
         }
@@ -203,8 +197,8 @@ impl Table {
                 self.names.insert(name.clone(), entry);
             }
         }
-        let number = if let KeyId::Integer(number) = id { *number } else { 0 };
-        self.newest.push(Newest { id: number, version });
+        self.newest.push(version);
+        self.numbers.push(if let KeyId::Integer(number) = id { *number } else { 0 });
         self.entries.push(Entry { id: id.clone(), versions: vec![version] });
         Ok(())
     }
@@ -279,14 +273,14 @@ impl Table {
     /// The version of an entry that seals.
     #[inline]
     pub(crate) fn newest(&self, entry: u32) -> Version {
-        self.newest[entry as usize].version
+        self.newest[entry as usize]
     }
 
     /// The id of an entry, for a header.
     #[inline]
     pub(crate) fn header_id(&self, entry: u32) -> RowId<'_> {
         if self.names.is_empty() {
-            return RowId::Integer(self.newest[entry as usize].id);
+            return RowId::Integer(self.numbers[entry as usize]);
         }
         match &self.entries[entry as usize].id {
             KeyId::Integer(id) => RowId::Integer(*id),
@@ -305,7 +299,10 @@ impl Table {
 
     #[inline]
     pub(crate) fn class(&self, key: u32) -> Class {
-        self.classes[key as usize]
+        match self.present[..] {
+            [one] => one,
+            _ => self.classes[key as usize],
+        }
     }
 
     /// The bytes of a key, zeros behind a short one.
@@ -369,3 +366,71 @@ const KEY_BYTES_MAX: usize = 32;
 
 /// Smaller integer ids are found without hashing.
 const SMALL_IDS: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keyring(algorithm: Algorithm) -> Keyring {
+        let keyring = Keyring::new();
+        let key = Key::with_algorithm(algorithm, &[7; 32]).unwrap();
+        keyring.rotate(&KeyId::Integer(5), &key).unwrap();
+        keyring
+    }
+
+    #[test]
+    fn a_key_under_drawn_nonces_of_12_bytes_seals_2_to_the_32_rows() {
+        let keyring = keyring(Algorithm::AesGcm);
+        let table = keyring.read();
+        table.add_sealed(&[u32::MAX]);
+        assert!(!table.may_pass_limit(1));
+        assert!(table.may_pass_limit(2));
+        let sealed = u32::MAX.into();
+        assert_eq!(table.first_passed(&[2]), Some((KeyId::Integer(5), sealed)));
+        assert_eq!(table.first_passed(&[1]), None);
+    }
+
+    #[test]
+    fn other_algorithms_have_no_limit_to_count() {
+        for algorithm in [Algorithm::Xaes256Gcm, Algorithm::AesGcmSiv] {
+            let keyring = keyring(algorithm);
+            keyring.read().add_sealed(&[u32::MAX]);
+            assert!(!keyring.read().may_pass_limit(u64::MAX));
+        }
+    }
+
+    #[test]
+    fn versions_ascend_and_ids_are_of_one_kind() {
+        let (keyring, key) = (keyring(Algorithm::AesGcm), Key::new(&[1; 16]).unwrap());
+        let id = KeyId::Integer(5);
+        assert_eq!(keyring.rotate(&id, &key).unwrap(), 1);
+        assert!(keyring.insert(&id, 1, &key).is_err());
+        keyring.insert(&id, u16::MAX, &key).unwrap();
+        assert!(matches!(keyring.rotate(&id, &key), Err(ColumnError::Version { .. })));
+        let name = KeyId::Bytes((&b"name"[..]).into());
+        assert!(matches!(keyring.rotate(&name, &key), Err(ColumnError::KeyId { .. })));
+        let long = KeyId::Bytes([0; 256].into());
+        assert!(matches!(Keyring::new().rotate(&long, &key), Err(ColumnError::KeyId { .. })));
+    }
+
+    #[test]
+    fn ids_of_every_size_are_found_and_no_others() {
+        let (keyring, key) = (Keyring::new(), Key::new(&[1; 16]).unwrap());
+        let ids = [0, 3, SMALL_IDS as u64 - 1, SMALL_IDS as u64, u64::from(u32::MAX), u64::MAX];
+        for (entry, id) in ids.into_iter().enumerate() {
+            assert!(!keyring.read().has_wide_id(), "{entry}");
+            keyring.rotate(&KeyId::Integer(id), &key).unwrap();
+        }
+        let table = keyring.read();
+        assert!(table.has_wide_id());
+        for (entry, id) in (0..).zip(ids) {
+            assert_eq!(table.find_integer(id), Some(entry));
+            assert_eq!(table.find_integer(id ^ 2), None);
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_key() {
+        assert_eq!(format!("{:?}", keyring(Algorithm::AesGcm)), "Keyring(1 ids)");
+    }
+}
