@@ -26,6 +26,8 @@ What is raised is drawn in `sealift.errors`.
 
 from sealift._sealift import (
     AESGCM,
+    AESGCMSIV,
+    XAES256GCM,
     BatchResult,
     Calibrated,
     Calibration,
@@ -60,6 +62,8 @@ from sealift.errors import (
 
 __all__ = [
     "AESGCM",
+    "AESGCMSIV",
+    "XAES256GCM",
     "BatchResult",
     "Calibrated",
     "Calibration",

@@ -24,6 +24,9 @@ from sealift.futures import Future
 
 __all__ = [
     "AESGCM",
+    "AESGCMSIV",
+    "XAES256GCM",
+    "ArrowColumn",
     "BatchResult",
     "Calibrated",
     "Calibration",
@@ -64,6 +67,7 @@ class _Array(Protocol):
     def __array_interface__(self) -> dict[str, Any]: ...
 
 _Bytes: TypeAlias = Buffer | _Array
+_Algorithm: TypeAlias = Literal["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"]
 # A column: the byte strings of all messages of a batch.
 _Packed: TypeAlias = _Bytes | Fixed | Offsets | Column
 _Column: TypeAlias = Sequence[_Bytes] | _Packed
@@ -86,6 +90,8 @@ class AESGCM:
       `SealLimitError`.
 
     An instance may be used by several threads, and in a child after `os.fork`.
+
+    Nonces have 8 to 128 bytes, 12 are usual. Never use one twice with the same key.
 
     Args:
         key: 16, 24 or 32 bytes.
@@ -113,7 +119,191 @@ class AESGCM:
         """Encrypts and authenticates.
 
         Args:
-            nonce: 8 to 128 bytes, 12 are usual. Never use one twice with the same key.
+            nonce: Of the length that the class says.
+            data: The plaintext.
+            associated_data: Authenticated and not encrypted; None is the same as no bytes.
+
+        Returns:
+            The ciphertext and behind it the tag of 16 bytes.
+
+        Raises:
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def decrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Checks the tag and decrypts.
+
+        Args:
+            nonce: The one it was encrypted with.
+            data: The ciphertext and behind it the tag of 16 bytes.
+            associated_data: What it was encrypted with.
+
+        Returns:
+            The plaintext.
+
+        Raises:
+            InvalidTag: If the tag does not belong to key, nonce, data and associated data, or
+                `data` is shorter than a tag.
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def encrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Encrypts into a buffer.
+
+        As `encrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) + 16`
+        bytes in which `data` may lie.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            TypeError: If `buf` is read-only, and as `encrypt`.
+            ValueError: If `buf` has another length, and as `encrypt`.
+        """
+    def decrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Checks the tag and decrypts into a buffer.
+
+        As `decrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) - 16`
+        bytes in which `data` may lie. It holds zeros if the tag is wrong.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            InvalidTag: As `decrypt`.
+            TypeError: If `buf` is read-only, and as `decrypt`.
+            ValueError: If `buf` has another length, and as `decrypt`.
+        """
+
+@final
+class AESGCMSIV:
+    """AES-GCM-SIV (RFC 8452) for one message at a time, with the interface of pyca/cryptography.
+
+    Nonces have 12 bytes. One that is used twice with the same key shows whether the two messages
+    are equal, and nothing else. It differs from pyca's class as `AESGCM` does.
+
+    Args:
+        key: 16 or 32 bytes.
+
+    Raises:
+        TypeError: If `key` is not bytes-like.
+        ValueError: If it has another length.
+    """
+
+    def __new__(cls, key: _Bytes) -> Self: ...
+    @staticmethod
+    def generate_key(bit_length: int) -> bytes:
+        """A random key.
+
+        Args:
+            bit_length: 128 or 256.
+
+        Returns:
+            `bit_length / 8` bytes from the system.
+
+        Raises:
+            ValueError: If it is another number.
+        """
+    def encrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Encrypts and authenticates.
+
+        Args:
+            nonce: Of the length that the class says.
+            data: The plaintext.
+            associated_data: Authenticated and not encrypted; None is the same as no bytes.
+
+        Returns:
+            The ciphertext and behind it the tag of 16 bytes.
+
+        Raises:
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def decrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Checks the tag and decrypts.
+
+        Args:
+            nonce: The one it was encrypted with.
+            data: The ciphertext and behind it the tag of 16 bytes.
+            associated_data: What it was encrypted with.
+
+        Returns:
+            The plaintext.
+
+        Raises:
+            InvalidTag: If the tag does not belong to key, nonce, data and associated data, or
+                `data` is shorter than a tag.
+            TypeError: If an argument is not bytes-like.
+            BufferError: If a buffer is not contiguous.
+            ValueError: If `nonce` has another length.
+        """
+    def encrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Encrypts into a buffer.
+
+        As `encrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) + 16`
+        bytes in which `data` may lie.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            TypeError: If `buf` is read-only, and as `encrypt`.
+            ValueError: If `buf` has another length, and as `encrypt`.
+        """
+    def decrypt_into(
+        self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None, buf: _Bytes
+    ) -> int:
+        """Checks the tag and decrypts into a buffer.
+
+        As `decrypt`, but the result goes to `buf`, a writable buffer of exactly `len(data) - 16`
+        bytes in which `data` may lie. It holds zeros if the tag is wrong.
+
+        Returns:
+            The number of bytes written.
+
+        Raises:
+            InvalidTag: As `decrypt`.
+            TypeError: If `buf` is read-only, and as `decrypt`.
+            ValueError: If `buf` has another length, and as `decrypt`.
+        """
+
+@final
+class XAES256GCM:
+    """XAES-256-GCM (C2SP) for one message at a time, with the interface of pyca's AEAD classes.
+
+    Nonces have 24 bytes, which may be drawn at random (`os.urandom(24)`) for 2**80 messages a
+    key. A key of AES-256-GCM is derived for each message. In buffers and errors it is as `AESGCM`.
+
+    Args:
+        key: 32 bytes.
+
+    Raises:
+        TypeError: If `key` is not bytes-like.
+        ValueError: If it has another length.
+    """
+
+    def __new__(cls, key: _Bytes) -> Self: ...
+    @staticmethod
+    def generate_key() -> bytes:
+        """A random key.
+
+        Returns:
+            32 bytes from the system.
+        """
+    def encrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes | None) -> bytes:
+        """Encrypts and authenticates.
+
+        Args:
+            nonce: Of the length that the class says.
             data: The plaintext.
             associated_data: Authenticated and not encrypted; None is the same as no bytes.
 
@@ -259,17 +449,22 @@ class Engine:
         Raises:
             ForkedError: In a forked child.
         """
-    def session(self, key: _Bytes, *, seals_max: int | None = None) -> Session:
+    def session(
+        self, key: _Bytes, *, algorithm: _Algorithm = "AES-GCM", seals_max: int | None = None
+    ) -> Session:
         """Installs a key.
 
         Args:
-            key: 16, 24 or 32 bytes.
+            key: For AES-GCM 16, 24 or 32 bytes, for XAES-256-GCM 32, for AES-GCM-SIV 16 or 32.
+            algorithm: What it is for: "AES-GCM"; "XAES-256-GCM", whose nonces of 24 bytes may be
+                drawn at random for 2**80 messages; or "AES-GCM-SIV", whose nonces may repeat.
             seals_max: Messages it may seal, at most 2**32 (SP 800-38D section 8.3), which is also
-                what None means.
+                what None means; a key for XAES-256-GCM may seal any number.
 
         Raises:
             TypeError: If `key` is not bytes-like.
-            InputError: If `key` has another length or `seals_max` is out of range.
+            InputError: If `key` has another length, there is no such algorithm, or `seals_max` is
+                out of range.
             ForkedError: In a forked child.
         """
     def explain(self, messages: int, message_bytes: int) -> Explanation:
@@ -385,13 +580,14 @@ class Engine:
 
         Args:
             keys: A `Session`, a sequence of sessions, session ids in a list or buffer (uint64), or
-                a column of raw keys.
-            nonces: A column of 12-byte nonces. Never use one twice with the same key. None lets
-                each session count its own, never one twice; such a session takes no others, and raw
-                keys take none.
+                a column of raw keys for AES-GCM. All sessions have one algorithm.
+            nonces: A column of 12-byte nonces, under XAES-256-GCM of 24 bytes. Never use one twice
+                with the same key. None lets each session count its own, never one twice; such a
+                session takes no others, and raw keys take none. Under XAES-256-GCM None draws
+                random ones, beside which a session takes others; AES-GCM-SIV wants them given.
             texts: A column of plaintexts.
             aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
-            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
             out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `texts` works in place.
             tags: Where tags go, likewise.
@@ -406,15 +602,15 @@ class Engine:
 
         Returns:
             If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
-            tag behind it. Else, or where the sessions count nonces, a `BatchResult`.
+            tag behind it. Else, or where nonces were None, a `BatchResult`.
 
         Raises:
             TypeError: If an argument is no column of bytes, or a place is read-only.
             BufferError: If a buffer or its rows are not contiguous.
             InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
                 there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
-            SessionError: If a session is closed or of another engine, or if some of its nonces are
-                given and others counted.
+            SessionError: If a session is closed or of another engine, its algorithm is not that of
+                the first one, or if some of its nonces are given and others counted.
             SealLimitError: If a session would pass its limit. Nothing was sealed.
             LimitError: If no device takes the batch.
             UnknownDeviceError: If there is no such device.
@@ -500,7 +696,7 @@ class Engine:
             on_error: "raise" raises `InvalidTag` with the `indices` of all messages that did not
                 open, after all were worked. "mask" makes them None in a list, and zeros with
                 status 1 in a `BatchResult`.
-            tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+            tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
             tags: A column of tags, when they are not behind the ciphertexts.
             out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
                 memory of `sealed` works in place. Messages that do not open leave zeros there,
@@ -695,8 +891,8 @@ class Session:
 
     id: Final[int]
     """The number that stands for it in a column of keys (uint64)."""
-    algorithm: Final[str]
-    """What its key is for: "AES-GCM"."""
+    algorithm: Final[_Algorithm]
+    """What its key is for: "AES-GCM", "XAES-256-GCM" or "AES-GCM-SIV"."""
     @property
     def sealed(self) -> int:
         """Messages sealed under it so far.
@@ -712,6 +908,7 @@ class Session:
 
         Raises:
             SessionError: If it is closed.
+            InputError: If its key is not for AES-GCM, whose nonces alone are counted.
             SealLimitError: After 2**32 nonces.
             ForkedError: In a forked child, where parent and child would give the same ones.
         """
@@ -724,7 +921,7 @@ class Session:
             A `Column` of `count` rows of 12 bytes, which a batch takes as its nonces.
 
         Raises:
-            InputError: If `count` is negative or over 2**32.
+            InputError: If `count` is negative or over 2**32, or its key is not for AES-GCM.
             SessionError: If it is closed.
             SealLimitError: If fewer are left of 2**32; then none is used up.
             ForkedError: In a forked child.
@@ -813,11 +1010,11 @@ class BatchResult:
     text: Final[Any]
     """Ciphertexts or plaintexts: the `out` that was given, or a `Column`.
 
-    For a list of texts whose nonces the sessions counted: a list of ciphertexts, each with its tag
+    For a list of texts whose nonces were counted or drawn: a list of ciphertexts, each with its tag
     behind it.
     """
     nonces: Final[Column | None]
-    """The nonces that the sessions counted, 12 bytes each. None where they were given."""
+    """The nonces that were counted or drawn, in rows. None where they were given."""
     tags: Final[Any]
     """Tags of seals: the `tags` that was given, or a `Column`. None where there are none apart."""
     status: Final[bytes]
@@ -1070,6 +1267,22 @@ class Calibrated:
 
 # Simulated DPUs.
 
+@final
+class ArrowColumn:
+    """A column that was worked: chunks behind the Arrow PyCapsule interface.
+
+    pyarrow, polars and others take it.
+    """
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The chunks as a stream.
+
+        The type is the column's whatever is requested, as the interface allows.
+        """
+
+    def __len__(self) -> int: ...
+
 # Anything with `__arrow_c_array__` or `__arrow_c_stream__`.
 _ArrowColumn: TypeAlias = Any
 # One value for all rows, or a column.
@@ -1151,7 +1364,7 @@ def seal_array(
     name: str,
     layout: str,
     threads: int | None,
-) -> _ArrowColumn:
+) -> ArrowColumn:
     """Seals a column of Arrow; `sealift.arrow.seal_column` says how.
 
     Args:
@@ -1180,7 +1393,7 @@ def open_array(
     on_error: str,
     to: str,
     threads: int | None,
-) -> _ArrowColumn:
+) -> ArrowColumn:
     """Opens a column of Arrow; `sealift.arrow.open_column` says how.
 
     Args:
@@ -1208,7 +1421,7 @@ def reseal_array(
     name: str,
     is_all: bool,
     threads: int | None,
-) -> _ArrowColumn:
+) -> ArrowColumn:
     """Seals a sealed column again; `sealift.arrow.reseal_column` says how.
 
     Args:

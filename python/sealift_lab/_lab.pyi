@@ -11,6 +11,8 @@ from typing import Final, Literal, final
 
 from sealift._sealift import (
     AESGCM,
+    AESGCMSIV,
+    XAES256GCM,
     BatchResult,
     Calibrated,
     Calibration,
@@ -41,6 +43,8 @@ from sealift._sealift import (
 
 __all__ = [
     "AESGCM",
+    "AESGCMSIV",
+    "XAES256GCM",
     "Arm",
     "BatchResult",
     "Calibrated",

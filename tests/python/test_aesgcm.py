@@ -194,7 +194,7 @@ def test_errors_name_the_argument_and_what_would_be_right() -> None:
         anything.encrypt(NONCE, "text", None)
     with pytest.raises(ValueError, match="nonce has 7 bytes: it must have 8 to 128"):
         cipher.encrypt(bytes(7), b"", None)
-    with pytest.raises(ValueError, match="key of 15 bytes: an AES key has 16, 24 or 32"):
+    with pytest.raises(ValueError, match="key of 15 bytes: an AES-GCM key has 16, 24 or 32"):
         AESGCM(bytes(15))
     with pytest.raises(ValueError, match="buf has 3 bytes: it must have exactly 20"):
         cipher.encrypt_into(NONCE, b"text", None, bytearray(3))

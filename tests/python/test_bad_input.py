@@ -371,7 +371,7 @@ def test_a_batch_beyond_the_named_device_is_refused(engine: Engine) -> None:
 
 
 def test_bad_keys_are_refused(engine: Engine) -> None:
-    with pytest.raises(InputError, match="a key of 15 bytes: an AES key has 16, 24 or 32"):
+    with pytest.raises(InputError, match="a key of 15 bytes: an AES-GCM key has 16, 24 or 32"):
         engine.session(bytes(15))
     with pytest.raises(TypeError, match="key is str where bytes belong: decode it"):
         engine.session(_any("k" * 16))

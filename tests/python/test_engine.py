@@ -39,7 +39,7 @@ def test_an_engine_opens_what_is_present(engine: Engine) -> None:
     assert [device.name for device in engine.devices] == present
     for device in engine.devices:
         assert device.driver == device.name
-        assert device.algorithms == ["AES-GCM"]
+        assert device.algorithms[0] == "AES-GCM"
         assert (12 in device.nonce_lengths, 16 in device.tag_lengths) == (True, True)
         assert min(device.workers, device.slots, device.messages_max, device.text_bytes_max) >= 1
         assert device.aad_bytes_max >= 64

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Engine, EngineError, NONCE_BYTES, NonceRule, Op, Ops, Options, Output, Report, Role,
+    Algorithm, Batch, Engine, EngineError, NonceRule, Op, Ops, Options, Output, Report, Role,
     Stability, Status, TagLength, Tags, Text,
 };
 use smallvec::SmallVec;
@@ -22,12 +22,12 @@ use smallvec::SmallVec;
 pub(crate) struct BatchResult {
     /// Ciphertexts or plaintexts: the `out` that was given, or a `Column`.
     ///
-    /// For a list of texts whose nonces the sessions counted: a list of ciphertexts, each with its tag
+    /// For a list of texts whose nonces were counted or drawn: a list of ciphertexts, each with its tag
     /// behind it.
     text: Py<PyAny>,
     /// Tags of seals: the `tags` that was given, or a `Column`. None where there are none apart.
     tags: Option<Py<PyAny>>,
-    /// The nonces that the sessions counted, 12 bytes each. None where they were given.
+    /// The nonces that were counted or drawn, in rows. None where they were given.
     nonces: Option<Py<Column>>,
     /// One byte a message: 0 worked, 1 did not open and its text is zeros.
     status: Py<PyBytes>,
@@ -168,18 +168,23 @@ pub(crate) fn open<'py>(
 }
 
 impl Inputs<'_> {
-    /// Takes nonces from the sessions' counters where they are to count them.
+    /// Takes nonces from the sessions' counters, or draws them, where none were given.
     pub(crate) fn count_nonces(
         &mut self,
         engine: &Engine,
         manner: &Manner,
         count: usize,
-    ) -> Outcome<Option<Vec<u8>>> {
+    ) -> Outcome<Option<MadeNonces>> {
         if manner.nonce_rule != NonceRule::Counted {
             return Ok(None);
         }
-        let nonces = engine.next_nonces(&self.keys.lend(false), count)?;
-        self.nonces = Given::Nonces(room::copy(&nonces, "nonces")?);
+        let (algorithm, keys) = (self.keys.algorithm(engine)?, self.keys.lend(false));
+        let bytes = match algorithm {
+            Algorithm::Xaes256Gcm => engine.draw_nonces(algorithm, count)?,
+            _ => engine.next_nonces(&keys, count)?,
+        };
+        let nonces = MadeNonces { bytes, width: algorithm.nonce_bytes() };
+        self.nonces = Given::Nonces(room::copy(&nonces.bytes, "nonces")?, nonces.width);
         Ok(Some(nonces))
     }
 
@@ -232,7 +237,8 @@ impl<'py> Job<'_, 'py> {
         self.check_target(&tags, "tags", count)?;
         let apart = self.check_overlap(&text, &tags, in_place)?;
         let mut status = room::statuses(count)?;
-        let batch = self.batch(count, in_place, &apart);
+        let algorithm = self.inputs.keys.algorithm(engine)?;
+        let batch = self.batch(algorithm, count, in_place, &apart);
         let output =
             Output { text: text.place(&apart), tags: tags.place(&apart), status: &mut status };
         let options = &self.manner.options;
@@ -266,17 +272,24 @@ impl<'py> Job<'_, 'py> {
         !gil::is_worth_leaving(bytes(texts).saturating_add(bytes(aad)))
     }
 
-    fn batch(&self, count: usize, in_place: bool, apart: &Apart) -> Batch<'_> {
+    fn batch(
+        &self,
+        algorithm: Algorithm,
+        count: usize,
+        in_place: bool,
+        apart: &Apart,
+    ) -> Batch<'_> {
         let Inputs { keys, nonces, texts, aad, tags } = self.inputs;
         let rows = apart.interleaved;
         let text = if in_place { Text::InPlace } else { Text::Apart(texts.lend(rows)) };
         let tags = if self.appended { Tags::Appended } else { Tags::Apart(tags.lend(rows)) };
         Batch {
+            algorithm,
             ops: Ops::All(self.op),
             aad: aad.lend(rows),
             tags,
             tag_length: self.manner.tag_length,
-            nonce_rule: self.manner.nonce_rule,
+            nonce_rule: self.manner.nonce_rule_for(algorithm),
             stability: self.inputs.stability(),
             ..Batch::seal(count, keys.lend(rows), nonces.lend(rows), text)
         }
@@ -369,7 +382,7 @@ impl Done {
         engine: &Engine,
         text: Target<'py>,
         tags: Target<'py>,
-        nonces: Option<Vec<u8>>,
+        nonces: Option<MadeNonces>,
     ) -> Outcome<Py<PyAny>> {
         let text = text.into_object(py)?.unwrap_or_else(|| py.None());
         self.result(py, engine, text, tags.into_object(py)?, nonces)
@@ -381,7 +394,7 @@ impl Done {
         engine: &Engine,
         text: Py<PyAny>,
         tags: Option<Py<PyAny>>,
-        nonces: Option<Vec<u8>>,
+        nonces: Option<MadeNonces>,
     ) -> Outcome<Py<PyAny>> {
         let device = self.report.device;
         let name = engine.devices().find(|(id, _)| *id == device);
@@ -389,9 +402,7 @@ impl Done {
         let result = BatchResult {
             text,
             tags,
-            nonces: nonces
-                .map(|nonces| Py::new(py, Column::of_rows(nonces, NONCE_BYTES)))
-                .transpose()?,
+            nonces: nonces.map(|nonces| Py::new(py, nonces.into_column())).transpose()?,
             status: codes(py, &self.status)?,
             device: name.map(|(_, capabilities)| capabilities.name.clone()).unwrap_or_default(),
             seconds: timing.end_ns.saturating_sub(timing.start_ns) as f64 / 1e9,
@@ -431,11 +442,25 @@ fn interrupted(py: Python<'_>, interrupt: Option<PyErr>, statuses: &[Status]) ->
     error
 }
 
-/// The same failure with the nonces that a session counted: what was sealed in place opens only with them.
-fn with_nonces(py: Python<'_>, failure: Failure, nonces: Option<&Vec<u8>>) -> Failure {
+/// Nonces that were counted or drawn for a batch.
+#[derive(Clone)]
+pub(crate) struct MadeNonces {
+    bytes: Vec<u8>,
+    /// Bytes of each.
+    width: usize,
+}
+
+impl MadeNonces {
+    fn into_column(self) -> Column {
+        Column::of_rows(self.bytes, self.width)
+    }
+}
+
+/// The same failure with the nonces that were made for the batch: what was sealed in place opens only with them.
+fn with_nonces(py: Python<'_>, failure: Failure, nonces: Option<&MadeNonces>) -> Failure {
     let Some(nonces) = nonces else { return failure };
     let error = PyErr::from(failure);
-    let column = Py::new(py, Column::of_rows(nonces.clone(), NONCE_BYTES));
+    let column = Py::new(py, nonces.clone().into_column());
     // An exception that takes no attribute is still the one to raise.
     let _ = column.and_then(|column| error.value(py).setattr("nonces", column));
     error.into()
@@ -445,6 +470,14 @@ impl Manner {
     pub(crate) fn new(options: Options, tag_length: i64, nonce_rule: NonceRule) -> Outcome<Self> {
         let bytes = crate::forms::at_least(0, tag_length, "tag_length")?;
         Ok(Self { options, nonce_rule, tag_length: TagLength::new(bytes)? })
+    }
+
+    /// The rule of a batch: where no nonces were given they are counted, and under XAES-256-GCM drawn.
+    pub(crate) fn nonce_rule_for(&self, algorithm: Algorithm) -> NonceRule {
+        match (algorithm, self.nonce_rule) {
+            (Algorithm::Xaes256Gcm, NonceRule::Counted) => NonceRule::Standard,
+            (_, rule) => rule,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::room;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use sealift::{BatchError, Buffer, Column, Layout, NONCE_BYTES};
+use sealift::{BatchError, Buffer, Column, Layout, NONCE_BYTES, XAES_NONCE_BYTES};
 use smallvec::SmallVec;
 
 /// A column whose bytes are held for the length of a call.
@@ -21,8 +21,8 @@ pub(crate) enum Given<'py> {
     Each(SmallVec<[Lent<'py>; 1]>),
     /// All in one piece of memory.
     Rows(Rows),
-    /// Nonces of 12 bytes, one behind the other: those that the sessions counted, or copies of those in a list.
-    Nonces(Vec<u8>),
+    /// Nonces of so many bytes, one behind the other: those that were counted or drawn, or copies of those in a list.
+    Nonces(Vec<u8>, usize),
 }
 
 /// Messages in one piece of memory. All of them lie inside it.
@@ -61,9 +61,9 @@ impl<'py> Given<'py> {
     /// Reads a column of nonces. Those of a list are copied, so that they lie at equal distances as kernels like it.
     pub(crate) fn read_nonces(object: &Bound<'py, PyAny>) -> Outcome<Self> {
         if let Ok(list) = object.cast_exact::<PyList>()
-            && let Some(nonces) = copies(list)?
+            && let Some((nonces, width)) = copies(list)?
         {
-            return Ok(Self::Nonces(nonces));
+            return Ok(Self::Nonces(nonces, width));
         }
         Self::read(object, "nonces")
     }
@@ -74,7 +74,7 @@ impl<'py> Given<'py> {
             Self::Empty | Self::Same(_) => None,
             Self::Each(each) => Some(each.len()),
             Self::Rows(rows) => Some(rows.count),
-            Self::Nonces(nonces) => Some(nonces.len() / NONCE_BYTES),
+            Self::Nonces(nonces, width) => Some(nonces.len() / width),
         }
     }
 
@@ -95,14 +95,14 @@ impl<'py> Given<'py> {
             Self::Same(bytes) => bytes.as_slice().len(),
             Self::Each(each) => each[message].as_slice().len(),
             Self::Rows(rows) => rows.layout.range(message).len(),
-            Self::Nonces(_) => NONCE_BYTES,
+            Self::Nonces(_, width) => *width,
         }
     }
 
     /// Whether nobody can write to its bytes meanwhile.
     pub(crate) fn is_frozen(&self) -> bool {
         match self {
-            Self::Empty | Self::Nonces(_) => true,
+            Self::Empty | Self::Nonces(..) => true,
             Self::Same(bytes) => bytes.is_frozen(),
             Self::Each(each) => each.iter().all(Lent::is_frozen),
             Self::Rows(rows) => rows.frozen,
@@ -121,7 +121,7 @@ impl<'py> Given<'py> {
                     each.iter().map(|bytes| Buffer::Borrowed(bytes.as_slice())).collect(),
                 ),
             },
-            Self::Nonces(nonces) => Column::fixed(nonces, NONCE_BYTES),
+            Self::Nonces(nonces, width) => Column::fixed(nonces, *width),
             Self::Rows(rows) if interleaved => {
                 let row = |message| rows.memory.part(rows.layout.range(message)).into();
                 Column::Scattered((0..rows.count).map(row).collect())
@@ -142,7 +142,7 @@ impl<'py> Given<'py> {
             Self::Rows(Rows { memory, layout, .. }) => {
                 Column::Packed { buffer: ffi::outliving_memory(memory), layout }
             }
-            Self::Nonces(nonces) => Column::fixed(nonces, NONCE_BYTES),
+            Self::Nonces(nonces, width) => Column::fixed(nonces, width),
         }
     }
 
@@ -162,15 +162,25 @@ impl<'py> Given<'py> {
     }
 }
 
-/// Copies of nonces; none if one is anything but 12 `bytes`.
-fn copies(nonces: &Bound<'_, PyList>) -> Outcome<Option<Vec<u8>>> {
-    let mut copies = room::empty(nonces.len().saturating_mul(NONCE_BYTES), "nonces")?;
+/// Copies of nonces and the length of each; none if one is anything but `bytes`, or they are not all of 12 or all of 24.
+fn copies(nonces: &Bound<'_, PyList>) -> Outcome<Option<(Vec<u8>, usize)>> {
+    let first = nonces.get_item(0).ok();
+    let first = first.and_then(|first| first.cast_into_exact::<PyBytes>().ok());
+    match first.map_or(NONCE_BYTES, |first| first.as_bytes().len()) {
+        NONCE_BYTES => copies_of::<NONCE_BYTES>(nonces),
+        XAES_NONCE_BYTES => copies_of::<XAES_NONCE_BYTES>(nonces),
+        _ => Ok(None),
+    }
+}
+
+fn copies_of<const N: usize>(nonces: &Bound<'_, PyList>) -> Outcome<Option<(Vec<u8>, usize)>> {
+    let mut copies = room::empty(nonces.len().saturating_mul(N), "nonces")?;
     for nonce in nonces.iter() {
         let Ok(nonce) = nonce.cast_exact::<PyBytes>() else { return Ok(None) };
-        let Ok(nonce) = <[u8; NONCE_BYTES]>::try_from(nonce.as_bytes()) else { return Ok(None) };
+        let Ok(nonce) = <[u8; N]>::try_from(nonce.as_bytes()) else { return Ok(None) };
         copies.extend(nonce);
     }
-    Ok(Some(copies))
+    Ok(Some((copies, N)))
 }
 
 impl Rows {

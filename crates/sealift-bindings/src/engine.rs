@@ -98,17 +98,25 @@ impl Engine {
     /// Installs a key.
     ///
     /// Args:
-    ///     key: 16, 24 or 32 bytes.
+    ///     key: For AES-GCM 16, 24 or 32 bytes, for XAES-256-GCM 32, for AES-GCM-SIV 16 or 32.
+    ///     algorithm: What it is for: "AES-GCM"; "XAES-256-GCM", whose nonces of 24 bytes may be
+    ///         drawn at random for 2**80 messages; or "AES-GCM-SIV", whose nonces may repeat.
     ///     seals_max: Messages it may seal, at most 2**32 (SP 800-38D section 8.3), which is also
-    ///         what None means.
+    ///         what None means; a key for XAES-256-GCM may seal any number.
     ///
     /// Raises:
     ///     TypeError: If `key` is not bytes-like.
-    ///     InputError: If `key` has another length or `seals_max` is out of range.
+    ///     InputError: If `key` has another length, there is no such algorithm, or `seals_max` is
+    ///         out of range.
     ///     ForkedError: In a forked child.
-    #[pyo3(signature = (key, *, seals_max = None))]
-    fn session(&self, key: &Bound<'_, PyAny>, seals_max: Option<i64>) -> Outcome<Session> {
-        let key = Key::new(Lent::read(key, "key")?.as_slice())?;
+    #[pyo3(signature = (key, *, algorithm = "AES-GCM", seals_max = None))]
+    fn session(
+        &self,
+        key: &Bound<'_, PyAny>,
+        algorithm: &str,
+        seals_max: Option<i64>,
+    ) -> Outcome<Session> {
+        let key = Key::with_algorithm(algorithm.parse()?, Lent::read(key, "key")?.as_slice())?;
         let session = match seals_max {
             None => self.engine.session(key)?,
             Some(limit) => {
@@ -266,13 +274,14 @@ impl Engine {
     ///
     /// Args:
     ///     keys: A `Session`, a sequence of sessions, session ids in a list or buffer (uint64), or
-    ///         a column of raw keys.
-    ///     nonces: A column of 12-byte nonces. Never use one twice with the same key. None lets
-    ///         each session count its own, never one twice; such a session takes no others, and raw
-    ///         keys take none.
+    ///         a column of raw keys for AES-GCM. All sessions have one algorithm.
+    ///     nonces: A column of 12-byte nonces, under XAES-256-GCM of 24 bytes. Never use one twice
+    ///         with the same key. None lets each session count its own, never one twice; such a
+    ///         session takes no others, and raw keys take none. Under XAES-256-GCM None draws
+    ///         random ones, beside which a session takes others; AES-GCM-SIV wants them given.
     ///     texts: A column of plaintexts.
     ///     aad: Authenticated and not encrypted: None, one bytes-like object for all, or a column.
-    ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+    ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
     ///     out: Where ciphertexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
     ///         memory of `texts` works in place.
     ///     tags: Where tags go, likewise.
@@ -287,15 +296,15 @@ impl Engine {
     ///
     /// Returns:
     ///     If `texts` is a list and `out` is not given: a list of bytes, each a ciphertext with its
-    ///     tag behind it. Else, or where the sessions count nonces, a `BatchResult`.
+    ///     tag behind it. Else, or where nonces were None, a `BatchResult`.
     ///
     /// Raises:
     ///     TypeError: If an argument is no column of bytes, or a place is read-only.
     ///     BufferError: If a buffer or its rows are not contiguous.
     ///     InputError: If lengths, counts or ranges don't fit, an output overlaps something else,
     ///         there are more than 2**32 - 1 messages, or `check_nonces` found a nonce twice.
-    ///     SessionError: If a session is closed or of another engine, or if some of its nonces are
-    ///         given and others counted.
+    ///     SessionError: If a session is closed or of another engine, its algorithm is not that of
+    ///         the first one, or if some of its nonces are given and others counted.
     ///     SealLimitError: If a session would pass its limit. Nothing was sealed.
     ///     LimitError: If no device takes the batch.
     ///     UnknownDeviceError: If there is no such device.
@@ -347,7 +356,7 @@ impl Engine {
     ///     on_error: "raise" raises `InvalidTag` with the `indices` of all messages that did not
     ///         open, after all were worked. "mask" makes them None in a list, and zeros with
     ///         status 1 in a `BatchResult`.
-    ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16.
+    ///     tag_length: Bytes of each tag: 4, 8 or 12 to 16; of other algorithms than AES-GCM 16.
     ///     tags: A column of tags, when they are not behind the ciphertexts.
     ///     out: Where plaintexts go: a writable 2-D buffer, `Fixed` or `Offsets`. Exactly the
     ///         memory of `sealed` works in place. Messages that do not open leave zeros there,

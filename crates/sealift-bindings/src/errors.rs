@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sealift::{AesGcmError, BatchError, EngineError, KeyError, OpenError, POLICIES, TagError};
+use sealift::{BatchError, CipherError, EngineError, KeyError, OpenError, POLICIES, TagError};
 
 /// Everything that can go wrong between a Python call and its result.
 pub(crate) enum Failure {
@@ -59,11 +59,11 @@ impl From<EngineError> for Failure {
     }
 }
 
-impl From<AesGcmError> for Failure {
-    fn from(error: AesGcmError) -> Self {
+impl From<CipherError> for Failure {
+    fn from(error: CipherError) -> Self {
         match error {
-            AesGcmError::Device(error) => Self::Engine(error.into()),
-            AesGcmError::SealLimit => Self::SealLimit(error.to_string()),
+            CipherError::Device(error) => Self::Engine(error.into()),
+            CipherError::SealLimit => Self::SealLimit(error.to_string()),
             other => Self::Input(other.to_string()),
         }
     }
@@ -122,7 +122,8 @@ fn engine_error(py: Python<'_>, error: &EngineError) -> PyErr {
         EngineError::Limits(_) => "LimitError",
         EngineError::UnknownSession { .. }
         | EngineError::NoncesOfCaller { .. }
-        | EngineError::NoncesCounted { .. } => "SessionError",
+        | EngineError::NoncesCounted { .. }
+        | EngineError::Algorithm { .. } => "SessionError",
         EngineError::SealLimit { .. } => "SealLimitError",
         EngineError::UnknownDevice { .. } | EngineError::Open(OpenError::UnknownDriver { .. }) => {
             "UnknownDeviceError"

@@ -7,11 +7,11 @@ use crate::integers::{self, Integer};
 use crate::session::Session;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use sealift::{BatchError, Keys, SessionId};
+use sealift::{Algorithm, BatchError, Engine, Keys, SessionId};
 
 /// Sessions or raw keys, held for the length of a call.
 pub(crate) enum GivenKeys<'py> {
-    One(SessionId),
+    One(SessionId, Algorithm),
     Each(Vec<SessionId>),
     Raw(Given<'py>),
 }
@@ -20,7 +20,8 @@ impl<'py> GivenKeys<'py> {
     /// Reads a session, a sequence of sessions, session ids as a list or a buffer, or a column of raw keys.
     pub(crate) fn read(object: &Bound<'py, PyAny>) -> Outcome<Self> {
         if let Ok(session) = object.cast::<Session>() {
-            return session.get().open_id().map(Self::One);
+            let session = session.get();
+            return Ok(Self::One(session.open_id()?, session.algorithm_of_key()));
         }
         match first_of(object) {
             Some(first) if first.is_instance_of::<Session>() => return each(object, session_id),
@@ -37,10 +38,24 @@ impl<'py> GivenKeys<'py> {
         }
     }
 
+    /// What the first key is for; raw keys are for AES-GCM.
+    pub(crate) fn algorithm(&self, engine: &Engine) -> Outcome<Algorithm> {
+        let of_first = match self {
+            Self::One(_, algorithm) => Some(*algorithm),
+            Self::Each(ids) => match ids.first() {
+                Some(first) => engine.algorithm(*first)?,
+                None => None,
+            },
+            Self::Raw(_) => None,
+        };
+        // A session that the engine does not have is refused with the batch.
+        Ok(of_first.unwrap_or(Algorithm::AesGcm))
+    }
+
     /// Refuses keys for another number of messages.
     pub(crate) fn check_count(&self, expected: usize) -> Outcome<()> {
         match self {
-            Self::One(_) => Ok(()),
+            Self::One(..) => Ok(()),
             Self::Each(ids) if ids.len() == expected => Ok(()),
             Self::Each(ids) => {
                 Err(BatchError::Count { column: "keys", found: ids.len(), expected }.into())
@@ -52,7 +67,7 @@ impl<'py> GivenKeys<'py> {
     /// Whether nobody can write to them meanwhile.
     pub(crate) fn is_frozen(&self) -> bool {
         match self {
-            Self::One(_) | Self::Each(_) => true,
+            Self::One(..) | Self::Each(_) => true,
             Self::Raw(column) => column.is_frozen(),
         }
     }
@@ -60,7 +75,7 @@ impl<'py> GivenKeys<'py> {
     /// As the engine takes them.
     pub(crate) fn lend(&self, interleaved: bool) -> Keys<'_> {
         match self {
-            Self::One(session) => Keys::Session(*session),
+            Self::One(session, _) => Keys::Session(*session),
             Self::Each(ids) => Keys::Sessions(ids.as_slice().into()),
             Self::Raw(column) => Keys::Raw(column.lend(interleaved)),
         }
@@ -71,7 +86,7 @@ impl GivenKeys<'_> {
     /// The same for a batch that outlives the call.
     pub(crate) fn outliving(self) -> Keys<'static> {
         match self {
-            Self::One(session) => Keys::Session(session),
+            Self::One(session, _) => Keys::Session(session),
             Self::Each(ids) => Keys::Sessions(ids.into()),
             Self::Raw(column) => Keys::Raw(column.outliving()),
         }

@@ -8,7 +8,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod aesgcm;
+mod aead;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod batch;
@@ -49,7 +49,9 @@ use pyo3::wrap_pyfunction;
 pub fn add_library(module: &Bound<'_, PyModule>) -> PyResult<()> {
     #[cfg(feature = "arrow")]
     arrow::add(module)?;
-    module.add_class::<aesgcm::AesGcm>()?;
+    module.add_class::<aead::AesGcm>()?;
+    module.add_class::<aead::AesGcmSiv>()?;
+    module.add_class::<aead::Xaes256Gcm>()?;
     module.add_class::<batch::BatchResult>()?;
     module.add_class::<check::CheckResult>()?;
     module.add_class::<check::DeviceCheck>()?;

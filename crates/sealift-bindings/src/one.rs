@@ -7,12 +7,13 @@ use crate::session::Session;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use sealift::{
-    Batch, Column, Engine, NONCE_BYTES, NonceRule, Op, Ops, Output, Place, SessionId, Status, Tags,
+    Algorithm, Batch, Column, Engine, NonceRule, Op, Ops, Output, Place, SessionId, Status, Tags,
 };
 
 /// One message of a session.
 pub(crate) struct One<'a, 'py> {
     session: SessionId,
+    algorithm: Algorithm,
     nonce: Bound<'py, PyBytes>,
     text: Bound<'py, PyBytes>,
     aad: &'a [u8],
@@ -35,15 +36,16 @@ impl<'a, 'py> One<'a, 'py> {
             Some(Ok(aad)) => aad.as_bytes(),
             Some(Err(_)) => return Ok(None),
         };
+        let algorithm = session.get().algorithm_of_key();
         let is_usual = manner.nonce_rule == NonceRule::Standard
-            && nonce.as_bytes().len() == NONCE_BYTES
+            && nonce.as_bytes().len() == algorithm.nonce_bytes()
             && !gil::is_worth_leaving(text.as_bytes().len() + aad.len())
             && works_at_once(engine, manner);
         if !is_usual {
             return Ok(None);
         }
         let session = session.get().open_id()?;
-        Ok(Some(Self { session, nonce, text, aad, manner }))
+        Ok(Some(Self { session, algorithm, nonce, text, aad, manner }))
     }
 
     /// The ciphertext with its tag, in a list.
@@ -85,6 +87,7 @@ impl<'a, 'py> One<'a, 'py> {
         let one = |bytes| Column::Same(sealift::Buffer::Borrowed(bytes));
         let (nonce, text) = (one(self.nonce.as_bytes()), one(self.text.as_bytes()));
         let batch = Batch {
+            algorithm: self.algorithm,
             ops: Ops::All(op),
             aad: one(self.aad),
             tags: Tags::Appended,

@@ -60,7 +60,7 @@ enum Area<'a> {
 impl<'a> Area<'a> {
     fn of(name: &'static str, given: &'a Given<'_>) -> Option<Self> {
         match given {
-            Given::Empty | Given::Nonces(_) => None,
+            Given::Empty | Given::Nonces(..) => None,
             Given::Same(bytes) => Some(Self::Same(name, bytes.as_slice())),
             Given::Each(each) => Some(Self::Each(name, each)),
             Given::Rows(rows) => Some(Self::Rows(name, rows)),

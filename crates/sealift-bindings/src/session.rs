@@ -6,7 +6,7 @@ use crate::forms::whole_at_least;
 use crate::room;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
-use sealift::{NONCE_BYTES, SEALS_MAX, SessionId};
+use sealift::{Algorithm, NONCE_BYTES, SEALS_MAX, SessionId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[pyclass(frozen, module = "sealift")]
 pub(crate) struct Session {
     id: SessionId,
+    algorithm: Algorithm,
     is_open: AtomicBool,
     // Only taken under the GIL, so that no fork finds it held.
     open: Mutex<Option<sealift::Session>>,
@@ -30,7 +31,7 @@ impl Session {
         self.id.to_u64()
     }
 
-    /// What its key is for: "AES-GCM".
+    /// What its key is for: "AES-GCM", "XAES-256-GCM" or "AES-GCM-SIV".
     #[getter]
     fn algorithm(&self) -> Outcome<String> {
         self.with(|session| Ok(session.algorithm().to_string()))
@@ -52,6 +53,7 @@ impl Session {
     ///
     /// Raises:
     ///     SessionError: If it is closed.
+    ///     InputError: If its key is not for AES-GCM, whose nonces alone are counted.
     ///     SealLimitError: After 2**32 nonces.
     ///     ForkedError: In a forked child, where parent and child would give the same ones.
     fn next_nonce<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
@@ -67,7 +69,7 @@ impl Session {
     ///     A `Column` of `count` rows of 12 bytes, which a batch takes as its nonces.
     ///
     /// Raises:
-    ///     InputError: If `count` is negative or over 2**32.
+    ///     InputError: If `count` is negative or over 2**32, or its key is not for AES-GCM.
     ///     SessionError: If it is closed.
     ///     SealLimitError: If fewer are left of 2**32; then none is used up.
     ///     ForkedError: In a forked child.
@@ -116,7 +118,13 @@ impl Session {
 impl Session {
     pub(crate) fn new(session: sealift::Session) -> Self {
         let is_open = AtomicBool::new(true);
-        Self { id: session.id(), is_open, open: Mutex::new(Some(session)) }
+        let (id, algorithm) = (session.id(), session.algorithm());
+        Self { id, algorithm, is_open, open: Mutex::new(Some(session)) }
+    }
+
+    /// What its key is for, whether it is open or not.
+    pub(crate) fn algorithm_of_key(&self) -> Algorithm {
+        self.algorithm
     }
 
     /// What batches name it by.

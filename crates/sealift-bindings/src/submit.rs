@@ -1,6 +1,6 @@
 //! Batches in flight.
 
-use crate::batch::{Done, Inputs, Manner, OnError};
+use crate::batch::{Done, Inputs, MadeNonces, Manner, OnError};
 use crate::column::Given;
 use crate::errors::{Failure, Outcome};
 use crate::ffi::{Column, let_go};
@@ -35,7 +35,7 @@ struct Form {
     is_list: bool,
     on_error: OnError,
     hint: &'static str,
-    nonces: Option<Vec<u8>>,
+    nonces: Option<MadeNonces>,
 }
 
 /// A batch that an engine gave back.
@@ -170,15 +170,16 @@ impl Submission {
         let nonces = inputs.count_nonces(engine, &manner, count)?;
         let appended = matches!(inputs.tags, Given::Empty) && (op == Op::Open || is_list);
         let hint = inputs.hint(appended);
-        let stability = inputs.stability();
+        let (stability, algorithm) = (inputs.stability(), inputs.keys.algorithm(engine)?);
         let Inputs { keys, nonces: column, texts, aad, tags } = inputs;
         let tags = if appended { Tags::Appended } else { Tags::Apart(tags.outliving()) };
         let batch = Batch {
+            algorithm,
             ops: Ops::All(op),
             aad: aad.outliving(),
             tags,
             tag_length: manner.tag_length,
-            nonce_rule: manner.nonce_rule,
+            nonce_rule: manner.nonce_rule_for(algorithm),
             stability,
             ..Batch::seal(
                 count,

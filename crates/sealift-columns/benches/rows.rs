@@ -4,8 +4,8 @@
 
 use sealift::{Engine, Key};
 use sealift_columns::{
-    ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, Offsets, OnError, Output, Rows, Segment, Values,
-    open, seal,
+    ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, Offsets, OnError, Output, Rows, Segment,
+    Values, open, seal,
 };
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -20,24 +20,33 @@ fn main() {
         let keyring = Keyring::new();
         for id in 0..keys {
             let key: Vec<u8> = (0..32).map(|at| (id >> (at % 8)) as u8 ^ at).collect();
-            keyring.rotate(&KeyId::Integer(id), &Key::new(&key).expect("32 bytes")).expect("a new id");
+            keyring
+                .rotate(&KeyId::Integer(id), &Key::new(&key).expect("32 bytes"))
+                .expect("a new id");
         }
         let ids: Vec<u64> = (0..rows as u64).map(|row| mix(row) % keys).collect();
         let values = Values { len: rows, rows: Rows::Offsets32(&bytes, &offsets), validity: None };
         let ids = Ids { kind: IdKind::Integers(Integers::U64(&ids)), validity: None };
         let plain = vec![vec![Segment { values, ids: Some(ids), aad: vec![], apart: None }]];
         for threads in [1, 2] {
-            let options = ColumnOptions { threads: NonZeroUsize::new(threads), ..ColumnOptions::default() };
+            let options =
+                ColumnOptions { threads: NonZeroUsize::new(threads), ..ColumnOptions::default() };
             let [mut seal_ns, mut open_ns] = [f64::INFINITY; 2];
             for _ in 0..5 {
-                let (sealed, ns) = timed(rows, || seal(&engine, &keyring, &plain, &options, &mut || false));
+                let (sealed, ns) =
+                    timed(rows, || seal(&engine, &keyring, &plain, &options, &mut || false));
                 seal_ns = ns.min(seal_ns);
                 let sealed = sealed.expect("rows are sealed").remove(0);
                 let offsets = offsets_of(&sealed);
-                let values = Values { len: rows, rows: Rows::Offsets32(&sealed.bytes, &offsets), validity: None };
+                let values = Values {
+                    len: rows,
+                    rows: Rows::Offsets32(&sealed.bytes, &offsets),
+                    validity: None,
+                };
                 let sealed = vec![vec![Segment { values, ids: None, aad: vec![], apart: None }]];
-                let (opened, ns) =
-                    timed(rows, || open(&engine, &keyring, &sealed, OnError::Raise, &options, &mut || false));
+                let (opened, ns) = timed(rows, || {
+                    open(&engine, &keyring, &sealed, OnError::Raise, &options, &mut || false)
+                });
                 open_ns = ns.min(open_ns);
                 assert!(opened.expect("rows open").outputs[0].bytes == bytes);
             }

@@ -10,7 +10,9 @@ pub enum ColumnError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The keyring has no key of this id.
-    #[error("row {row} has key id {id}, which the keyring does not have: add its key, or a callback that finds it")]
+    #[error(
+        "row {row} has key id {id}, which the keyring does not have: add its key, or a callback that finds it"
+    )]
     UnknownId {
         /// The row.
         row: u64,
@@ -18,7 +20,9 @@ pub enum ColumnError {
         id: KeyId,
     },
     /// The keyring has the id, and not this version.
-    #[error("row {row} was sealed under version {version} of key {id}, which the keyring does not have: add that version")]
+    #[error(
+        "row {row} was sealed under version {version} of key {id}, which the keyring does not have: add that version"
+    )]
     UnknownVersion {
         /// The row.
         row: u64,
@@ -38,7 +42,9 @@ pub enum ColumnError {
         right: &'static str,
     },
     /// A null among associated data.
-    #[error("row {row} has a null among its associated data: fill it, for example with an empty string")]
+    #[error(
+        "row {row} has a null among its associated data: fill it, for example with an empty string"
+    )]
     NullAad {
         /// The row.
         row: u64,

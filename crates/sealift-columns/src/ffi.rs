@@ -14,7 +14,13 @@ pub(crate) fn prefer_huge_pages<T>(memory: &mut Vec<T>) {
     let skipped = start.align_offset(PAGE_BYTES);
     // SAFETY: the pages lie inside the vector's memory, and this advice changes nothing that they hold. A system that refuses
     // it leaves pages as they are.
-    let _ = unsafe { madvise(start.wrapping_add(skipped).cast(), (bytes - skipped) / PAGE_BYTES * PAGE_BYTES, Advice::LinuxHugepage) };
+    let _ = unsafe {
+        madvise(
+            start.wrapping_add(skipped).cast(),
+            (bytes - skipped) / PAGE_BYTES * PAGE_BYTES,
+            Advice::LinuxHugepage,
+        )
+    };
 }
 
 const PAGE_BYTES: usize = 4096;

@@ -32,37 +32,48 @@ impl Keyring {
         let metadata = file.metadata().map_err(|error| wrong(format!(": {error}")))?;
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
-            let reason = format!(": its mode is {mode:o}, so others may use its keys: chmod 600 it");
+            let reason =
+                format!(": its mode is {mode:o}, so others may use its keys: chmod 600 it");
             return Err(wrong(reason));
         }
         // Room from the start: text that is moved to more room would leave a copy.
         text.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0) + 1);
         file.read_to_string(&mut text).map_err(|error| wrong(format!(": {error}")))?;
         Self::parse(&text).map_err(|(at, reason)| {
-            let line = text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line =
+                text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
+                    + 1;
             wrong(format!(":{line}: {reason}"))
         })
     }
 
     fn parse(text: &str) -> Result<Self, Wrong> {
-        let root = DeTable::parse(text)
-            .map_err(|error| (error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
+        let root = DeTable::parse(text).map_err(|error| {
+            (error.span().map_or(0, |span| span.start), error.message().to_owned())
+        })?;
         let root = root.get_ref();
         let known = ["algorithm", "ids", "keys"];
         if let Some(other) = root.keys().find(|name| !known.contains(&&**name.get_ref())) {
-            return Err((other.span().start, format!("there is no {}: give algorithm, ids, keys", other.get_ref())));
+            return Err((
+                other.span().start,
+                format!("there is no {}: give algorithm, ids, keys", other.get_ref()),
+            ));
         }
         let algorithm: Algorithm = match root.get("algorithm") {
             None => Algorithm::AesGcm,
             Some(name) => {
                 let found = name.get_ref().as_str().unwrap_or_default().parse();
-                found.map_err(|error: sealift_core::KeyError| (name.span().start, error.to_string()))?
+                found.map_err(|error: sealift_core::KeyError| {
+                    (name.span().start, error.to_string())
+                })?
             }
         };
         let are_integers = match root.get("ids").map(|ids| (ids, ids.get_ref().as_str())) {
             None | Some((_, Some("integer"))) => true,
             Some((_, Some("string"))) => false,
-            Some((ids, _)) => return Err((ids.span().start, "ids is \"integer\" or \"string\"".to_owned())),
+            Some((ids, _)) => {
+                return Err((ids.span().start, "ids is \"integer\" or \"string\"".to_owned()));
+            }
         };
         let keyring = Self::new();
         let Some(keys) = root.get("keys") else { return Ok(keyring) };
@@ -92,9 +103,13 @@ impl Keyring {
 type Wrong = (usize, String);
 
 /// The versions of a key, ascending.
-fn versions_of<'t>(value: &'t Spanned<DeValue<'t>>) -> Result<Vec<(u16, &'t Spanned<DeValue<'t>>)>, Wrong> {
+fn versions_of<'t>(
+    value: &'t Spanned<DeValue<'t>>,
+) -> Result<Vec<(u16, &'t Spanned<DeValue<'t>>)>, Wrong> {
     let number = |version: &str, at| {
-        version.parse().map_err(|_| (at, format!("{version} is no version: versions are 0 to 65,535")))
+        version
+            .parse()
+            .map_err(|_| (at, format!("{version} is no version: versions are 0 to 65,535")))
     };
     let mut versions = match value.get_ref() {
         DeValue::Array(keys) => (0..).zip(keys.iter()).collect(),
@@ -140,7 +155,9 @@ mod tests {
     #[test]
     fn ids_versions_and_algorithms_are_read() {
         let (old, new) = ("00".repeat(32), "aF".repeat(16));
-        let text = format!("ids = \"string\"\n[keys]\n\"1\" = \"{old}\"\ntwo = [\"{old}\", \"{new}\"]\nthree = {{ 4 = \"{new}\" }}");
+        let text = format!(
+            "ids = \"string\"\n[keys]\n\"1\" = \"{old}\"\ntwo = [\"{old}\", \"{new}\"]\nthree = {{ 4 = \"{new}\" }}"
+        );
         let keyring = Keyring::parse(&text).unwrap();
         let newest = |name: &str| {
             let table = keyring.read();
@@ -150,7 +167,8 @@ mod tests {
         assert_eq!(newest("1"), (0, vec![0; 16]));
         assert_eq!(newest("two"), (1, vec![0xaf; 16]));
         assert_eq!(newest("three"), (4, vec![0xaf; 16]));
-        let xaes = Keyring::parse(&format!("algorithm = \"XAES-256-GCM\"\nkeys.7 = \"{old}\"")).unwrap();
+        let xaes =
+            Keyring::parse(&format!("algorithm = \"XAES-256-GCM\"\nkeys.7 = \"{old}\"")).unwrap();
         assert_eq!(xaes.read().all_classes()[0].algorithm, Algorithm::Xaes256Gcm);
     }
 
@@ -167,9 +185,11 @@ mod tests {
 
     #[test]
     fn a_file_that_others_may_read_is_refused_and_lines_are_named() {
-        let path = std::env::temp_dir().join(format!("sealift-keyring-{}.toml", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("sealift-keyring-{}.toml", std::process::id()));
         std::fs::write(&path, "[keys]\n1 = \"zz\"\n").unwrap();
-        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let mode =
+            |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         mode(0o640);
         let error = Keyring::from_file(&path).unwrap_err().to_string();
         assert!(error.contains("640") && error.contains("chmod 600"), "{error}");

@@ -148,7 +148,9 @@ impl Ids<'_> {
         }
         match (self.get(at), &self.kind) {
             (Some(id), _) => ColumnError::UnknownId { row, id },
-            (None, IdKind::Integers(integers)) => wrong(integers.get(at).to_string(), "ids are 0 or more"),
+            (None, IdKind::Integers(integers)) => {
+                wrong(integers.get(at).to_string(), "ids are 0 or more")
+            }
             (None, IdKind::Dictionary(codes, ids)) => {
                 let what = format!("code {} of a dictionary of {}", codes.get(at), ids.len());
                 wrong(what, "codes count the dictionary's values from 0")
@@ -169,7 +171,9 @@ impl Ids<'_> {
             IdKind::Strings(values) => {
                 values.is_valid(row).then(|| KeyId::Bytes(values.rows.get(row).into()))
             }
-            IdKind::Dictionary(codes, ids) => ids.get(usize::try_from(codes.get(row)).ok()?).cloned(),
+            IdKind::Dictionary(codes, ids) => {
+                ids.get(usize::try_from(codes.get(row)).ok()?).cloned()
+            }
         }
     }
 

@@ -56,9 +56,9 @@ impl Keyring {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let version = match table.find(id) {
             None => 0,
-            Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(
-                || ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() },
-            )?,
+            Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(|| {
+                ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() }
+            })?,
         };
         table.insert(id, version, key)?;
         Ok(version)
@@ -232,9 +232,7 @@ impl Table {
             KeyId::Bytes(_) if self.names.is_empty() && !self.entries.is_empty() => {
                 Err(wrong("the other ids of this keyring are integers"))
             }
-            KeyId::Bytes(name) if name.len() > 255 => {
-                Err(wrong("an id has at most 255 bytes"))
-            }
+            KeyId::Bytes(name) if name.len() > 255 => Err(wrong("an id has at most 255 bytes")),
             _ => Ok(()),
         }
     }
@@ -331,7 +329,11 @@ impl Table {
     /// A version of an entry.
     pub(crate) fn version(&self, entry: u32, version: u16) -> Option<Version> {
         let newest = self.newest(entry);
-        if newest.version == version { Some(newest) } else { self.entries[entry as usize].version(version) }
+        if newest.version == version {
+            Some(newest)
+        } else {
+            self.entries[entry as usize].version(version)
+        }
     }
 
     /// Whether some key could pass its limit by so many more messages.
@@ -342,7 +344,8 @@ impl Table {
     /// The first key that would pass its limit by so many messages of each, and how many it has sealed.
     pub(crate) fn first_passed(&self, counts: &[u64]) -> Option<(KeyId, u64)> {
         let key = counts.iter().enumerate().position(|(key, count)| self.passes(key, *count))?;
-        let is_of = |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
+        let is_of =
+            |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
         let entry = self.entries.iter().find(is_of)?;
         Some((entry.id.clone(), self.sealed[key].load(Ordering::Relaxed)))
     }
@@ -350,7 +353,8 @@ impl Table {
     /// Whether so many more messages are too many for a key: only AES-GCM under drawn nonces has a limit.
     fn passes(&self, key: usize, messages: u64) -> bool {
         let sealed = self.sealed[key].load(Ordering::Relaxed);
-        self.classes[key].algorithm == Algorithm::AesGcm && sealed.saturating_add(messages) > SEALS_MAX
+        self.classes[key].algorithm == Algorithm::AesGcm
+            && sealed.saturating_add(messages) > SEALS_MAX
     }
 
     /// Counts messages that were sealed, by key.

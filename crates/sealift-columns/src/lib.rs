@@ -104,7 +104,9 @@ impl Keyring {
             missing.extend(rows.filter_map(|row| {
                 let id = match &segment.ids {
                     Some(ids) => ids.get(row),
-                    None => format::parse(segment.values.rows.get(row)).ok().map(|header| header.id.into()),
+                    None => format::parse(segment.values.rows.get(row))
+                        .ok()
+                        .map(|header| header.id.into()),
                 };
                 id.filter(|id| table.find(id).is_none())
             }));
@@ -158,10 +160,16 @@ fn check(chunks: &[Vec<Segment<'_>>], options: &ColumnOptions) -> Result<u64, Co
                 return Err(ColumnError::NullAad { row: rows + row as u64 });
             }
         }
-        for (column, values) in segment.apart.iter().flat_map(|apart| [("nonce", apart.nonces), ("tag", apart.tags)]) {
+        for (column, values) in
+            segment.apart.iter().flat_map(|apart| [("nonce", apart.nonces), ("tag", apart.tags)])
+        {
             values.check(column, rows)?;
             if values.len != segment.values.len {
-                return Err(ColumnError::Count { column, found: values.len, expected: segment.values.len });
+                return Err(ColumnError::Count {
+                    column,
+                    found: values.len,
+                    expected: segment.values.len,
+                });
             }
         }
         rows += segment.values.len as u64;

@@ -3,11 +3,15 @@
 use crate::format::{self, Header, RowId, TAG};
 use crate::ids::MISSING;
 use crate::keyring::{Class, Table};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, append};
 use crate::seal::ON_THIS_THREAD;
 use crate::units::{Output, Sizes, Unit, outputs, units, work};
-use crate::{ColumnError, ColumnOptions, FAILURES_LISTED, Keyring, Layout, Segment, check, check_keys};
-use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Status, Tags, Text};
+use crate::{
+    ColumnError, ColumnOptions, FAILURES_LISTED, Keyring, Layout, Segment, check, check_keys,
+};
+use sealift_core::{
+    Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Status, Tags, Text,
+};
 use sealift_engine::Engine;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -51,9 +55,12 @@ pub fn open(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Opened, ColumnError> {
     let rows = check(chunks, options)?;
-    let has_apart = |segment: &Segment<'_>| segment.apart.is_some() == (options.layout == Layout::Columns);
+    let has_apart =
+        |segment: &Segment<'_>| segment.apart.is_some() == (options.layout == Layout::Columns);
     if !chunks.iter().flatten().all(has_apart) {
-        return Err(options.layout.wrong("needs columns of nonces and tags exactly where they are apart"));
+        return Err(options
+            .layout
+            .wrong("needs columns of nonces and tags exactly where they are apart"));
     }
     let table = keyring.read();
     check_keys(&table, options.layout)?;
@@ -112,14 +119,16 @@ impl Plan<'_> {
             Ok(move |unit| opener.open(unit))
         };
         let done = work(units(chunks, &mut made, None), threads, worker, stop);
-        let mut failed = mem::take(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut failed =
+            mem::take(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner));
         failed.sort_unstable();
         let error = match done {
             Ok(()) if failed.is_empty() || self.on_error == OnError::List => {
                 return Ok(Opened { outputs: made, failed });
             }
             Ok(()) => {
-                let (count, first) = (failed.len() as u64, failed.into_iter().take(FAILURES_LISTED));
+                let (count, first) =
+                    (failed.len() as u64, failed.into_iter().take(FAILURES_LISTED));
                 ColumnError::NotOpened { failed: count, rows, first: first.collect() }
             }
             Err(error) => error,
@@ -249,7 +258,11 @@ impl<'p> Opener<'p> {
             if *entry == MISSING {
                 plan.refuse(&mut self.failed, of_column, ids.explain(at, of_column))?;
             } else if let Some(reason) = plan.find_fault(segment, at, *entry) {
-                plan.refuse(&mut self.failed, of_column, ColumnError::Malformed { row: of_column, reason })?;
+                plan.refuse(
+                    &mut self.failed,
+                    of_column,
+                    ColumnError::Malformed { row: of_column, reason },
+                )?;
             } else {
                 self.found.push(Found { row: *row, key: plan.table.newest(*entry).key, header: 0 });
             }
@@ -282,9 +295,9 @@ impl<'p> Opener<'p> {
                 Some(apart) => (apart.nonces.rows.get(row), rest),
                 None => rest.split_at(nonce_bytes),
             };
-            nonces.extend_from_slice(nonce);
+            append(nonces, nonce);
             if is_row {
-                aad.bytes().extend_from_slice(header);
+                append(aad.bytes(), header);
                 aad.put_parts(segment, row);
             } else if let Some(part) = segment.aad.first() {
                 aad.bytes().extend_from_slice(part.rows.get(row));
@@ -296,7 +309,8 @@ impl<'p> Opener<'p> {
             }
         }
         let is_apart = segment.apart.is_some();
-        let tags = if is_apart { Tags::Apart(Column::Scattered(tags.into())) } else { Tags::Appended };
+        let tags =
+            if is_apart { Tags::Apart(Column::Scattered(tags.into())) } else { Tags::Appended };
         let batch = Batch {
             algorithm: class.algorithm,
             aad: aad.column(),
@@ -313,7 +327,8 @@ impl<'p> Opener<'p> {
         let slots = Place::Scattered(unit.places.slots(unit.out, &self.rows).collect());
         let output = Results { text: slots, tags: Place::Empty, status };
         self.plan.engine.run(&batch, output, &ON_THIS_THREAD)?;
-        let failed = found.iter().zip(&self.scratch.status).filter(|(_, status)| **status != Status::Ok);
+        let failed =
+            found.iter().zip(&self.scratch.status).filter(|(_, status)| **status != Status::Ok);
         self.failed.extend(failed.map(|(found, _)| first_row + u64::from(found.row)));
         Ok(())
     }
@@ -336,7 +351,8 @@ impl Plan<'_> {
         if algorithm == header.algorithm {
             return Ok(key);
         }
-        let reason = format!("its first byte says {}, and its key is for {algorithm}", header.algorithm);
+        let reason =
+            format!("its first byte says {}, and its key is for {algorithm}", header.algorithm);
         Err(ColumnError::Malformed { row, reason })
     }
 
@@ -345,19 +361,27 @@ impl Plan<'_> {
         let Some(apart) = &segment.apart else {
             let len = segment.values.rows.len_of(row);
             let least = Algorithm::AesGcm.nonce_bytes() + TAG;
-            return (len < least).then(|| format!("it has {len} bytes, and nonce and tag alone are {least}"));
+            return (len < least)
+                .then(|| format!("it has {len} bytes, and nonce and tag alone are {least}"));
         };
         let algorithm = self.table.class(self.table.newest(entry).key).algorithm;
-        let expected = [("nonce", &apart.nonces, algorithm.nonce_bytes()), ("tag", &apart.tags, TAG)];
+        let expected =
+            [("nonce", &apart.nonces, algorithm.nonce_bytes()), ("tag", &apart.tags, TAG)];
         expected.into_iter().find_map(|(name, values, right)| {
             let len = if values.is_valid(row) { values.rows.len_of(row) } else { 0 };
-            (len != right).then(|| format!("its {name} has {len} bytes, and {algorithm} takes {right}"))
+            (len != right)
+                .then(|| format!("its {name} has {len} bytes, and {algorithm} takes {right}"))
         })
     }
 
     /// A row that doesn't open: an error, or listed.
     #[cold]
-    fn refuse(&self, failed: &mut Vec<u64>, row: u64, error: ColumnError) -> Result<(), ColumnError> {
+    fn refuse(
+        &self,
+        failed: &mut Vec<u64>,
+        row: u64,
+        error: ColumnError,
+    ) -> Result<(), ColumnError> {
         match self.on_error {
             OnError::Raise => Err(error),
             OnError::List => {

@@ -3,8 +3,8 @@
 use crate::ids::MISSING;
 use crate::units::{Offsets, Output};
 use crate::{
-    ColumnError, ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, OnError, Rows, Segment, Validity, Values,
-    check, format, open, seal,
+    ColumnError, ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, OnError, Rows, Segment,
+    Validity, Values, check, format, open, seal,
 };
 use sealift_engine::Engine;
 use zeroize::Zeroize;
@@ -35,7 +35,8 @@ pub fn reseal(
     let options = ColumnOptions { layout: crate::Layout::Row, ..*options };
     check(chunks, &options)?;
     let ids: Vec<KeyId> = keyring.read().entries.iter().map(|entry| entry.id.clone()).collect();
-    let mut part = Part { engine, keyring, ids: &ids, which, options, codes: vec![], outdated: vec![] };
+    let mut part =
+        Part { engine, keyring, ids: &ids, which, options, codes: vec![], outdated: vec![] };
     let (mut first_row, mut made) = (0, vec![]);
     for chunk in chunks {
         let mut chunk_made = Chunk::default();
@@ -103,17 +104,25 @@ impl Part<'_> {
         let aad: Vec<_> = segment.aad.iter().map(|part| part.slice(start, rows)).collect();
         let values = Values { validity, ..segment.values.slice(start, rows) };
         let sealed = Segment { values, ids: None, aad: aad.clone(), apart: None };
-        let opened = open(self.engine, self.keyring, &[vec![sealed]], OnError::Raise, &self.options, stop)?;
+        let opened =
+            open(self.engine, self.keyring, &[vec![sealed]], OnError::Raise, &self.options, stop)?;
         let mut texts = opened.outputs.into_iter().next().unwrap_or_default();
         let offsets = texts.offsets.to_u64();
-        let ids = Ids { kind: IdKind::Dictionary(Integers::U32(&self.codes), self.ids), validity: None };
+        let ids =
+            Ids { kind: IdKind::Dictionary(Integers::U32(&self.codes), self.ids), validity: None };
         let rows_of_texts = Rows::Offsets64(&texts.bytes, &offsets);
-        let plain = Segment { values: Values { rows: rows_of_texts, ..values }, ids: Some(ids), aad, apart: None };
+        let plain = Segment {
+            values: Values { rows: rows_of_texts, ..values },
+            ids: Some(ids),
+            aad,
+            apart: None,
+        };
         let resealed = seal(self.engine, self.keyring, &[vec![plain]], &self.options, stop);
         texts.bytes.zeroize();
         let resealed = resealed?.into_iter().next().unwrap_or_default();
         for row in 0..rows {
-            let old = segment.values.is_valid(start + row).then(|| segment.values.rows.get(start + row));
+            let old =
+                segment.values.is_valid(start + row).then(|| segment.values.rows.get(start + row));
             let bytes = match values.is_valid(row) {
                 true => &resealed.bytes[resealed.offsets.get(row)..resealed.offsets.get(row + 1)],
                 false => old.unwrap_or_default(),
@@ -125,7 +134,12 @@ impl Part<'_> {
     }
 
     /// Reads headers: the entry of each row, and whether another version than its newest sealed it.
-    fn find_outdated(&mut self, values: &Values<'_>, start: usize, rows: usize) -> Result<(), ColumnError> {
+    fn find_outdated(
+        &mut self,
+        values: &Values<'_>,
+        start: usize,
+        rows: usize,
+    ) -> Result<(), ColumnError> {
         let table = self.keyring.read();
         self.codes.clear();
         self.outdated.clear();
@@ -140,7 +154,8 @@ impl Part<'_> {
                 .map_err(|reason| ColumnError::Malformed { row, reason })?;
             let id = KeyId::from(header.id);
             let entry = table.find(&id).ok_or(ColumnError::UnknownId { row, id })?;
-            let is_outdated = self.which == Reseal::All || table.newest(entry).version != header.version;
+            let is_outdated =
+                self.which == Reseal::All || table.newest(entry).version != header.version;
             self.outdated[at / 8] |= u8::from(is_outdated) << (at % 8);
             self.codes.push(entry);
         }

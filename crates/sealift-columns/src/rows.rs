@@ -27,7 +27,9 @@ impl<'a> Rows<'a> {
     #[inline(always)]
     pub fn get(&self, row: usize) -> &'a [u8] {
         match *self {
-            Self::Offsets32(bytes, offsets) => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
+            Self::Offsets32(bytes, offsets) => {
+                &bytes[offsets[row] as usize..offsets[row + 1] as usize]
+            }
             Self::Offsets64(bytes, offsets) => &bytes[wide(offsets[row])..wide(offsets[row + 1])],
             Self::Fixed(bytes, len) => &bytes[row * len..][..len],
             Self::Views(views, buffers) => find_view(&views[row], buffers).unwrap_or_default(),
@@ -51,8 +53,12 @@ impl<'a> Rows<'a> {
     /// Some of the rows.
     fn slice(&self, start: usize, rows: usize) -> Self {
         match *self {
-            Self::Offsets32(bytes, offsets) => Self::Offsets32(bytes, &offsets[start..=start + rows]),
-            Self::Offsets64(bytes, offsets) => Self::Offsets64(bytes, &offsets[start..=start + rows]),
+            Self::Offsets32(bytes, offsets) => {
+                Self::Offsets32(bytes, &offsets[start..=start + rows])
+            }
+            Self::Offsets64(bytes, offsets) => {
+                Self::Offsets64(bytes, &offsets[start..=start + rows])
+            }
             Self::Fixed(bytes, len) => Self::Fixed(&bytes[start * len..], len),
             Self::Views(views, buffers) => Self::Views(&views[start..start + rows], buffers),
             Self::Same(bytes) => Self::Same(bytes),
@@ -62,7 +68,9 @@ impl<'a> Rows<'a> {
     /// Whether there are so many rows inside their buffers; the first one that is not.
     pub(crate) fn check(&self, rows: usize) -> Result<(), usize> {
         match *self {
-            Self::Offsets32(bytes, offsets) => check_offsets(bytes, offsets, rows, |at| at as usize),
+            Self::Offsets32(bytes, offsets) => {
+                check_offsets(bytes, offsets, rows, |at| at as usize)
+            }
             Self::Offsets64(bytes, offsets) => check_offsets(bytes, offsets, rows, wide),
             Self::Fixed(bytes, len) => match rows.checked_mul(len) {
                 Some(needed) if needed <= bytes.len() => Ok(()),
@@ -163,7 +171,8 @@ impl<'a> Values<'a> {
 
     /// Some of the rows.
     pub(crate) fn slice(&self, start: usize, rows: usize) -> Self {
-        let validity = self.validity.map(|validity| Validity { offset: validity.offset + start, ..validity });
+        let validity =
+            self.validity.map(|validity| Validity { offset: validity.offset + start, ..validity });
         Self { len: rows, rows: self.rows.slice(start, rows), validity }
     }
 

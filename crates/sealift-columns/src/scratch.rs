@@ -22,7 +22,12 @@ impl Scratch {
     }
 
     /// Puts so many keys of a class where the batch reads them.
-    pub(crate) fn gather_keys(&mut self, table: &Table, class: Class, keys: impl Iterator<Item = u32>) {
+    pub(crate) fn gather_keys(
+        &mut self,
+        table: &Table,
+        class: Class,
+        keys: impl Iterator<Item = u32>,
+    ) {
         self.keys.clear();
         match class.key_bytes {
             32 => keys.for_each(|key| self.keys.extend_from_slice(table.key(key))),
@@ -35,6 +40,26 @@ impl Scratch {
         self.status.clear();
         self.status.resize(messages, Status::NotProcessed);
         &mut self.status
+    }
+}
+
+/// Appends a header or a nonce. Copies of lengths that are known are a few moves; another is a call.
+#[inline(always)]
+pub(crate) fn append(to: &mut Vec<u8>, from: &[u8]) {
+    match from.len() {
+        8 => to.extend_from_slice(from.first_chunk::<8>().unwrap_or(&[0; 8])),
+        12 => to.extend_from_slice(from.first_chunk::<12>().unwrap_or(&[0; 12])),
+        _ => to.extend_from_slice(from),
+    }
+}
+
+/// Copies a header or a nonce to where it goes, which has as many bytes.
+#[inline(always)]
+pub(crate) fn put(to: &mut [u8], from: &[u8]) {
+    match (to.len(), from.len()) {
+        (8, 8) => to[..8].copy_from_slice(&from[..8]),
+        (12, 12) => to[..12].copy_from_slice(&from[..12]),
+        _ => to.copy_from_slice(from),
     }
 }
 
@@ -66,7 +91,10 @@ impl AadColumn {
     pub(crate) fn put_parts(&mut self, segment: &Segment<'_>, row: usize) {
         for part in &segment.aad {
             let bytes = part.rows.get(row);
-            #[expect(clippy::cast_possible_truncation, reason = "checked: parts are shorter than 4 GiB")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "checked: parts are shorter than 4 GiB"
+            )]
             self.bytes.extend((bytes.len() as u32).to_le_bytes());
             self.bytes.extend_from_slice(bytes);
         }

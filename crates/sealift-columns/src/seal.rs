@@ -1,14 +1,13 @@
 //! Columns to sealed rows.
 
 use crate::format::{self, FIXED, RowId, TAG};
+use crate::ids::MISSING;
 use crate::keyring::{Class, Table};
 use crate::nonces::NonceGenerator;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, append, put};
 use crate::units::{Output, Sizes, Unit, fixed_slots, outputs, units, work};
-use crate::ids::MISSING;
 use crate::{
-    ColumnError, ColumnOptions, Ids, Keyring, Layout, Rows, Segment, UNIT_ROWS, check,
-    check_keys,
+    ColumnError, ColumnOptions, Ids, Keyring, Layout, Rows, Segment, UNIT_ROWS, check, check_keys,
 };
 use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Tags, Text};
 use sealift_engine::{Engine, NonceCheck, Options};
@@ -33,9 +32,14 @@ pub fn seal(
 ) -> Result<Vec<Output>, ColumnError> {
     let rows = check(chunks, options)?;
     let table = keyring.read();
-    let few = chunks.iter().flatten().map(|segment| entries(segment, &table)).collect::<Result<Vec<_>, _>>()?;
+    let few = chunks
+        .iter()
+        .flatten()
+        .map(|segment| entries(segment, &table))
+        .collect::<Result<Vec<_>, _>>()?;
     check_keys(&table, options.layout)?;
-    let apart = (options.layout == Layout::Columns).then(|| table.common_nonce_bytes().unwrap_or(0));
+    let apart =
+        (options.layout == Layout::Columns).then(|| table.common_nonce_bytes().unwrap_or(0));
     let plan = Plan { table: &table, few, layout: options.layout, engine };
     let running = Running::new(keyring, rows);
     if table.may_pass_limit(running.rows) {
@@ -138,7 +142,9 @@ impl Sizes for Plan<'_> {
             ids.find_entries(self.table, &self.few[index], row, &[0], &mut entry);
             // An id without a key is refused when its unit is sealed.
             let known = entry.first().filter(|entry| **entry != MISSING);
-            known.map_or(0, |entry| self.table.class(self.table.newest(*entry).key).algorithm.nonce_bytes())
+            known.map_or(0, |entry| {
+                self.table.class(self.table.newest(*entry).key).algorithm.nonce_bytes()
+            })
         });
         segment.values.rows.len_of(row) + self.header_bytes(ids.are_integers()) + id + nonce + TAG
     }
@@ -186,7 +192,9 @@ impl<'p> Sealer<'p> {
         let (rows, entries) = (mem::take(&mut self.rows), mem::take(&mut self.entries));
         let done = match table.all_classes() {
             [class] => self.seal_class(&mut unit, *class, &rows, &entries),
-            classes => classes.iter().try_for_each(|class| self.seal_some(&mut unit, *class, &rows, &entries)),
+            classes => classes
+                .iter()
+                .try_for_each(|class| self.seal_some(&mut unit, *class, &rows, &entries)),
         };
         (self.rows, self.entries) = (rows, entries);
         done
@@ -201,7 +209,8 @@ impl<'p> Sealer<'p> {
         entries: &[u32],
     ) -> Result<(), ColumnError> {
         let table = self.plan.table;
-        let (mut class_rows, mut class_entries) = (mem::take(&mut self.class_rows), mem::take(&mut self.class_entries));
+        let (mut class_rows, mut class_entries) =
+            (mem::take(&mut self.class_rows), mem::take(&mut self.class_entries));
         class_rows.clear();
         class_entries.clear();
         for (row, entry) in rows.iter().zip(entries) {
@@ -229,7 +238,11 @@ impl<'p> Sealer<'p> {
         for entry in entries {
             self.counts[table.newest(*entry).key as usize] += 1;
         }
-        self.scratch.gather_keys(table, class, entries.iter().map(|entry| table.newest(*entry).key));
+        self.scratch.gather_keys(
+            table,
+            class,
+            entries.iter().map(|entry| table.newest(*entry).key),
+        );
         let nonce_bytes = class.algorithm.nonce_bytes();
         self.scratch.nonces.resize(rows.len() * nonce_bytes, 0);
         match class.algorithm {
@@ -275,9 +288,12 @@ impl<'p> Sealer<'p> {
         let nonce_bytes = class.algorithm.nonce_bytes();
         if self.plan.layout == Layout::Columns {
             let places = fixed_slots(unit.nonces, nonce_bytes, rows);
-            places.zip(nonces.chunks_exact(nonce_bytes)).for_each(|(to, nonce)| to.copy_from_slice(nonce));
+            places
+                .zip(nonces.chunks_exact(nonce_bytes))
+                .for_each(|(to, nonce)| to.copy_from_slice(nonce));
         }
-        let tags = if unit.tags.is_empty() { vec![] } else { fixed_slots(unit.tags, TAG, rows).collect() };
+        let tags =
+            if unit.tags.is_empty() { vec![] } else { fixed_slots(unit.tags, TAG, rows).collect() };
         let is_apart = self.plan.layout == Layout::Columns;
         let nonces = nonces.chunks_exact(nonce_bytes);
         aad.clear();
@@ -290,14 +306,14 @@ impl<'p> Sealer<'p> {
                 match table.header_id(*entry) {
                     RowId::Integer(id) => {
                         let header = format::integer_header(format, id, version, is_wide);
-                        aad.bytes().extend_from_slice(&header[..if is_wide { 12 } else { 8 }]);
+                        append(aad.bytes(), &header[..if is_wide { 12 } else { 8 }]);
                     }
                     RowId::Bytes(id) => format::put_string_header(format, id, version, aad.bytes()),
                 }
                 let header = &aad.bytes()[from..];
                 let head;
                 (head, slot) = slot.split_at_mut(header.len());
-                head.copy_from_slice(header);
+                put(head, header);
                 aad.put_parts(segment, start + *row as usize);
             } else if let Some(part) = segment.aad.first() {
                 aad.bytes().extend_from_slice(part.rows.get(start + *row as usize));
@@ -306,7 +322,7 @@ impl<'p> Sealer<'p> {
             if !is_apart {
                 let head;
                 (head, slot) = slot.split_at_mut(nonce.len());
-                head.copy_from_slice(nonce);
+                put(head, nonce);
             }
             slots.push(slot);
         }
@@ -322,11 +338,20 @@ impl Drop for Sealer<'_> {
 }
 
 /// Some rows of a segment as a column: as they lie, if they are all of a range.
-pub(crate) fn texts<'c>(segment: &'c Segment<'_>, start: usize, len: usize, rows: &[u32]) -> Column<'c> {
+pub(crate) fn texts<'c>(
+    segment: &'c Segment<'_>,
+    start: usize,
+    len: usize,
+    rows: &[u32],
+) -> Column<'c> {
     let end = start + len;
     match segment.values.rows {
-        Rows::Offsets32(bytes, offsets) if rows.len() == len => Column::offsets(bytes, &offsets[start..=end]),
-        Rows::Offsets64(bytes, offsets) if rows.len() == len => Column::offsets64(bytes, &offsets[start..=end]),
+        Rows::Offsets32(bytes, offsets) if rows.len() == len => {
+            Column::offsets(bytes, &offsets[start..=end])
+        }
+        Rows::Offsets64(bytes, offsets) if rows.len() == len => {
+            Column::offsets64(bytes, &offsets[start..=end])
+        }
         Rows::Fixed(bytes, len_of_row) if rows.len() == len => {
             Column::fixed(&bytes[start * len_of_row..], len_of_row)
         }

@@ -32,7 +32,11 @@ impl Offsets {
 
     /// The place of a row.
     #[inline(always)]
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "places in a buffer")]
+    #[expect(
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "places in a buffer"
+    )]
     pub(crate) fn get(&self, row: usize) -> usize {
         match self {
             Self::I32(offsets) => offsets[row] as usize,
@@ -87,10 +91,12 @@ pub(crate) fn outputs(
         .map(|(offsets, end)| (end <= i32::MAX as usize).then_some((Offsets::I32(offsets), end)))
         .collect();
     let all = small.unwrap_or_else(|| {
-        let wide = with_first(chunks).map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i64));
+        let wide =
+            with_first(chunks).map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i64));
         wide.map(|(offsets, end)| (Offsets::I64(offsets), end)).collect()
     });
-    let rows = |chunk: &Vec<Segment<'_>>| chunk.iter().map(|segment| segment.values.len).sum::<usize>();
+    let rows =
+        |chunk: &Vec<Segment<'_>>| chunk.iter().map(|segment| segment.values.len).sum::<usize>();
     let with_rows = all.into_iter().zip(chunks.iter().map(rows));
     let output = |((offsets, end), rows)| {
         let (nonces, tags) = match nonces_apart {
@@ -119,7 +125,8 @@ fn offsets<T>(
     sizes: &impl Sizes,
     place: impl Fn(usize) -> T,
 ) -> (Vec<T>, usize) {
-    let mut offsets = Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
+    let mut offsets =
+        Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
     ffi::prefer_huge_pages(&mut offsets);
     let mut end = 0;
     offsets.push(place(0));
@@ -178,7 +185,8 @@ impl<'u> Places<'u> {
         out: &'o mut [u8],
         rows: &'o [u32],
     ) -> impl Iterator<Item = &'o mut [u8]> + use<'u, 'o> {
-        let (offsets, in_chunk, base) = (self.offsets, self.in_chunk, self.offsets.get(self.in_chunk));
+        let (offsets, in_chunk, base) =
+            (self.offsets, self.in_chunk, self.offsets.get(self.in_chunk));
         let (mut rest, mut at) = (out, 0);
         rows.iter().map(move |row| {
             let row = in_chunk + *row as usize;
@@ -268,7 +276,8 @@ where
     thread::scope(|scope| {
         for _ in 0..helpers {
             // A system without another thread: the calling one does all.
-            let _ = thread::Builder::new().spawn_scoped(scope, || queue.drain(&worker, &mut || false));
+            let _ =
+                thread::Builder::new().spawn_scoped(scope, || queue.drain(&worker, &mut || false));
         }
         queue.drain(&worker, stop);
     });

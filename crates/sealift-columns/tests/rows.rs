@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sealift::{Algorithm, Engine, Key};
 use sealift_columns::{
-    Apart, ColumnError, ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, Layout, Offsets, OnError, Output, Rows,
-    Reseal, Segment, Validity, Values, open, reseal, seal,
+    Apart, ColumnError, ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, Layout, Offsets,
+    OnError, Output, Reseal, Rows, Segment, Validity, Values, open, reseal, seal,
 };
 use std::sync::LazyLock;
 
@@ -18,7 +18,9 @@ fn key(byte: u8, bytes: usize) -> Key {
 /// Ids 0 to 4 in several versions; 3 and 4 share a key.
 fn integers() -> Keyring {
     let keyring = Keyring::new();
-    for (id, byte, bytes) in [(0, 1, 16), (1, 2, 32), (1, 3, 32), (2, 4, 24), (3, 9, 32), (4, 9, 32)] {
+    for (id, byte, bytes) in
+        [(0, 1, 16), (1, 2, 32), (1, 3, 32), (2, 4, 24), (3, 9, 32), (4, 9, 32)]
+    {
         keyring.rotate(&KeyId::Integer(id), &key(byte, bytes)).unwrap();
     }
     keyring
@@ -56,7 +58,10 @@ impl Packed {
 
 fn rows_of(output: &Output) -> Vec<Vec<u8>> {
     let Offsets::I32(offsets) = &output.offsets else { panic!("wide offsets of a small column") };
-    offsets.windows(2).map(|pair| output.bytes[pair[0] as usize..pair[1] as usize].to_vec()).collect()
+    offsets
+        .windows(2)
+        .map(|pair| output.bytes[pair[0] as usize..pair[1] as usize].to_vec())
+        .collect()
 }
 
 fn seal_rows(keyring: &Keyring, rows: &[Vec<u8>], ids: Ids<'_>, aad: &[&Packed]) -> Vec<Vec<u8>> {
@@ -210,7 +215,8 @@ fn rows_of_every_form_are_sealed_where_they_lie() {
     let rows: Vec<_> = (0..100u8).map(|row| vec![row; 14]).collect();
     let packed = Packed::new(&rows);
     let wide: Vec<u64> = packed.offsets.iter().map(|offset| u64::from(*offset)).collect();
-    let views: Vec<[u8; 16]> = packed.offsets[..100].iter().map(|offset| view(14, *offset)).collect();
+    let views: Vec<[u8; 16]> =
+        packed.offsets[..100].iter().map(|offset| view(14, *offset)).collect();
     let buffers = [&packed.bytes[..]];
     let bits = [0b0101_0101; 13];
     let forms = [
@@ -222,16 +228,23 @@ fn rows_of_every_form_are_sealed_where_they_lie() {
     for rows_in in forms {
         for validity in [None, Some(Validity { bytes: &bits, offset: 1 })] {
             let values = Values { len: 100, rows: rows_in, validity };
-            let segment = Segment { values, ids: Some(Ids::same(KeyId::Integer(1))), aad: vec![], apart: None };
+            let segment = Segment {
+                values,
+                ids: Some(Ids::same(KeyId::Integer(1))),
+                aad: vec![],
+                apart: None,
+            };
             let options = ColumnOptions::default();
-            let sealed = seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap();
+            let sealed =
+                seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap();
             let offsets: Vec<u32> = match &sealed[0].offsets {
                 Offsets::I32(offsets) => offsets.iter().map(|offset| *offset as u32).collect(),
                 Offsets::I64(_) => panic!("wide offsets of a small column"),
             };
             let values = Values { rows: Rows::Offsets32(&sealed[0].bytes, &offsets), ..values };
             let segment = Segment { values, ids: None, aad: vec![], apart: None };
-            let opened = open(&ENGINE, &keyring, &[vec![segment]], OnError::Raise, &options, &mut || false);
+            let opened =
+                open(&ENGINE, &keyring, &[vec![segment]], OnError::Raise, &options, &mut || false);
             let opened = rows_of(&opened.unwrap().outputs[0]);
             for (row, opened) in opened.iter().enumerate() {
                 let expected = if values.is_valid(row) { &rows[row][..] } else { &[] };
@@ -255,7 +268,8 @@ fn an_error_names_row_id_and_version() {
     let mut ids = vec![1; 3_000];
     ids[2_345] = 77;
     let packed = Packed::new(&texts);
-    let segment = Segment { values: packed.values(), ids: Some(ids_of(&ids)), aad: vec![], apart: None };
+    let segment =
+        Segment { values: packed.values(), ids: Some(ids_of(&ids)), aad: vec![], apart: None };
     let options = ColumnOptions::default();
     let error = seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap_err();
     assert_eq!(error, ColumnError::UnknownId { row: 2_345, id: KeyId::Integer(77) });
@@ -264,7 +278,8 @@ fn an_error_names_row_id_and_version() {
     let sealed = seal_rows(&keyring, &texts[..1], Ids::same(KeyId::Integer(1)), &[]);
     let packed = Packed::new(&sealed);
     let segment = Segment { values: packed.values(), ids: None, aad: vec![], apart: None };
-    let error = open(&ENGINE, &other, &[vec![segment]], OnError::Raise, &options, &mut || false).unwrap_err();
+    let error = open(&ENGINE, &other, &[vec![segment]], OnError::Raise, &options, &mut || false)
+        .unwrap_err();
     assert_eq!(error, ColumnError::UnknownVersion { row: 0, id: KeyId::Integer(1), version: 1 });
 }
 
@@ -272,7 +287,12 @@ fn an_error_names_row_id_and_version() {
 fn a_stop_leaves_nothing() {
     let (keyring, texts) = (integers(), vec![vec![1; 20]; 5_000]);
     let packed = Packed::new(&texts);
-    let segment = Segment { values: packed.values(), ids: Some(Ids::same(KeyId::Integer(1))), aad: vec![], apart: None };
+    let segment = Segment {
+        values: packed.values(),
+        ids: Some(Ids::same(KeyId::Integer(1))),
+        aad: vec![],
+        apart: None,
+    };
     let options = ColumnOptions::default();
     let stopped = seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || true);
     assert_eq!(stopped.unwrap_err(), ColumnError::Stopped);
@@ -285,9 +305,11 @@ fn the_layout_of_spark_is_nonce_ciphertext_and_tag() {
     let texts: Vec<_> = (0..50).map(|row| vec![row; row as usize]).collect();
     let (packed, aad) = (Packed::new(&texts), vec![Values::same(50, b"bound")]);
     let ids = Some(Ids::same(KeyId::Integer(1)));
-    let segment = Segment { values: packed.values(), ids: ids.clone(), aad: aad.clone(), apart: None };
+    let segment =
+        Segment { values: packed.values(), ids: ids.clone(), aad: aad.clone(), apart: None };
     let options = ColumnOptions { layout: Layout::Spark, ..ColumnOptions::default() };
-    let sealed = rows_of(&seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap()[0]);
+    let sealed =
+        rows_of(&seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap()[0]);
     assert!(sealed.iter().zip(&texts).all(|(row, text)| row.len() == text.len() + 28));
     let packed = Packed::new(&sealed);
     let segment = Segment { values: packed.values(), ids, aad, apart: None };
@@ -307,7 +329,8 @@ fn nonces_and_tags_lie_in_columns_of_their_own_where_that_is_asked() {
     let values = Values { validity, ..packed.values() };
     let segment = Segment { values, ids: ids.clone(), aad: vec![], apart: None };
     let options = ColumnOptions { layout: Layout::Columns, ..ColumnOptions::default() };
-    let sealed = seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap().remove(0);
+    let sealed =
+        seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut || false).unwrap().remove(0);
     assert_eq!((sealed.nonces.len(), sealed.tags.len()), (1_500 * 12, 1_500 * 16));
     let ciphertexts = Packed::new(&rows_of(&sealed));
     let fixed = |bytes, len| Values { len: 1_500, rows: Rows::Fixed(bytes, len), validity: None };
@@ -324,7 +347,9 @@ fn nonces_and_tags_lie_in_columns_of_their_own_where_that_is_asked() {
 fn rows_are_sealed_again_under_the_newest_key_and_the_others_stay() {
     let (keyring, id) = (names(), KeyId::Bytes((&b"a"[..]).into()));
     let texts: Vec<_> = (0..1_000).map(|row| vec![3; row % 77]).collect();
-    let ids: Vec<_> = (0..1_000).map(|row| if row % 2 == 0 { b"a".to_vec() } else { b"another name".to_vec() }).collect();
+    let ids: Vec<_> = (0..1_000)
+        .map(|row| if row % 2 == 0 { b"a".to_vec() } else { b"another name".to_vec() })
+        .collect();
     let ids = Packed::new(&ids);
     let strings = || Ids { kind: IdKind::Strings(ids.values()), validity: None };
     let old = seal_rows(&keyring, &texts, strings(), &[]);
@@ -333,7 +358,10 @@ fn rows_are_sealed_again_under_the_newest_key_and_the_others_stay() {
     let again = |which| {
         let segment = Segment { values: packed.values(), ids: None, aad: vec![], apart: None };
         let options = ColumnOptions::default();
-        rows_of(&reseal(&ENGINE, &keyring, &[vec![segment]], which, &options, &mut || false).unwrap()[0])
+        rows_of(
+            &reseal(&ENGINE, &keyring, &[vec![segment]], which, &options, &mut || false).unwrap()
+                [0],
+        )
     };
     let outdated = again(Reseal::Outdated);
     for (row, (old, new)) in old.iter().zip(&outdated).enumerate() {

@@ -247,7 +247,7 @@ fn batch<'b>(
 ) -> Batch<'b> {
     Batch {
         len: group.messages.len(),
-        algorithm: Algorithm::AesGcm,
+        algorithm: group.ring.algorithm(),
         ops: ops(group, form),
         keys,
         nonce,
@@ -258,7 +258,10 @@ fn batch<'b>(
             TagPlace::Apart => Tags::Apart(tags),
         },
         tag_length: group.tag_length,
-        nonce_rule: NonceRule::HazmatAnyLength,
+        nonce_rule: match group.ring.algorithm() {
+            Algorithm::AesGcm => NonceRule::HazmatAnyLength,
+            _ => NonceRule::Standard,
+        },
         stability: form.stability,
     }
 }

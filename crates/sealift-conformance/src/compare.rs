@@ -29,7 +29,9 @@ pub(crate) fn conform(device: &dyn Device, group: &Group, form: Form) -> Result<
         (limit.err(), device.run(work))
     });
     match ran {
-        Err(error @ BatchError::NonceLength { .. }) => Ok(Attempt::Refused(no_batch(&error))),
+        Err(error @ (BatchError::NonceLength { .. } | BatchError::AlgorithmNonceLength { .. })) => {
+            Ok(Attempt::Refused(no_batch(&error)))
+        }
         Err(error) => Err(fault(format!("the suite made a batch that is none: {error}"))),
         Ok((Some(limit), Ok(_))) => Err(fault(format!("worked although it says: {limit}"))),
         Ok((Some(limit), Err(_))) => Ok(Attempt::Refused(limit_name(&limit))),
@@ -138,13 +140,13 @@ fn check<'r>(
 }
 
 fn describe(group: &Group, message: &Message) -> String {
-    let key = group.ring.key_bytes(message.key);
+    let (algorithm, key) = (group.ring.algorithm(), group.ring.key_bytes(message.key));
     let Message { op, nonce, aad, text, .. } = message;
     let lengths = [key.len(), nonce.len(), aad.len(), text.len(), group.tag_length.bytes()];
     let [key, nonce_len, aad, text, tag] = lengths;
     let nonce = Hex(nonce);
     format!(
-        "{op:?}, key {key} B, nonce {nonce} of {nonce_len}, aad {aad} B, text {text} B, tag {tag} B"
+        "{op:?} by {algorithm}, key {key} B, nonce {nonce} of {nonce_len}, aad {aad} B, text {text} B, tag {tag} B"
     )
 }
 
@@ -165,13 +167,16 @@ fn check_timing(timing: &Timing) -> Result<(), String> {
 
 fn no_batch(error: &BatchError) -> String {
     match error {
-        BatchError::NonceLength { bytes, .. } => format!("no batch has nonces of {bytes} B"),
+        BatchError::NonceLength { bytes, .. } | BatchError::AlgorithmNonceLength { bytes, .. } => {
+            format!("no batch has nonces of {bytes} B")
+        }
         other => other.to_string(),
     }
 }
 
 fn limit_name(limit: &LimitError) -> String {
     match limit {
+        LimitError::Algorithm { algorithm, .. } => format!("does not compute {algorithm}"),
         LimitError::Messages { limit, .. } => format!("takes {limit} messages a batch"),
         LimitError::TextBytes { limit, .. } => format!("takes texts of {limit} B"),
         LimitError::AadBytes { limit, .. } => format!("takes aads of {limit} B"),

@@ -5,6 +5,7 @@ use crate::form::Form;
 use crate::random::Random;
 use crate::recipe::{GroupClass, Longest, Recipe, mixed};
 use crate::subject::Subject;
+use sealift_core::Algorithm;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MESSAGES: usize = 1_000_000;
@@ -14,10 +15,16 @@ const LONGEST: Longest = Longest { text: 4_096, aad: 300 };
 /// Enough for each kind of message that [`mixed`] makes, around the widths of kernels.
 const SMALL: [usize; 7] = [5, 7, 8, 9, 15, 16, 17];
 
-/// Seals them all, then opens them all again, mixed with seals, verifies and wrong tags.
+/// For each algorithm seals them all, then opens them all again, mixed with seals, verifies and wrong tags.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {
+    let lines = subject.algorithms().into_iter().map(|algorithm| agree(subject, algorithm));
+    Ok(lines.collect::<Result<Vec<_>, _>>()?.join("; "))
+}
+
+fn agree(subject: &Subject, algorithm: Algorithm) -> Result<String, String> {
     let sizes = batch_sizes(subject);
-    let recipe = Recipe::new(subject, 500, &mut Random::new(subject.seed, u64::MAX));
+    let mut random = Random::new(subject.seed, u64::MAX);
+    let recipe = Recipe::for_algorithm(subject, algorithm, 500, &mut random);
     let next = AtomicUsize::new(0);
     let worker = || -> Result<(), String> {
         loop {
@@ -39,7 +46,8 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     recipe.ring.retire_all(&*subject.device);
     let messages = grouped(sizes.iter().sum());
     let oracle = &subject.oracle.capabilities().name;
-    Ok(format!("{messages} messages in {} batches agree with {oracle}", grouped(sizes.len())))
+    let batches = grouped(sizes.len());
+    Ok(format!("{messages} messages of {algorithm} in {batches} batches agree with {oracle}"))
 }
 
 fn batch(subject: &Subject, recipe: &Recipe, n: usize, size: usize) -> Result<(), String> {

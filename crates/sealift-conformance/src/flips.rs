@@ -6,7 +6,7 @@ use crate::message::{Group, Message, Truth};
 use crate::random::Random;
 use crate::recipe::{Longest, Recipe};
 use crate::subject::Subject;
-use sealift_core::Op;
+use sealift_core::{Algorithm, Op};
 
 const SHORT: usize = 200;
 const SHORT_LONGEST: Longest = Longest { text: 64, aad: 32 };
@@ -17,12 +17,17 @@ const SAMPLES: usize = 64;
 /// How often the right message stands among its flipped copies.
 const SPACING: usize = 7;
 
-/// Every bit of the short messages, some bits of the long ones.
+/// For each algorithm every bit of the short messages, some bits of the long ones.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {
+    let lines = subject.algorithms().into_iter().map(|algorithm| flip_all(subject, algorithm));
+    Ok(lines.collect::<Result<Vec<_>, _>>()?.join("; "))
+}
+
+fn flip_all(subject: &Subject, algorithm: Algorithm) -> Result<String, String> {
     let count = |all| subject.count_at_least(Form::COVERING, all, all);
     let long = if subject.is_slow() { 0 } else { count(LONG) };
     let mut random = Random::new(subject.seed, 0xf11b);
-    let recipe = Recipe::new(subject, 20, &mut random);
+    let recipe = Recipe::for_algorithm(subject, algorithm, 20, &mut random);
     let short = count(SHORT);
     let (mut flips, mut sampled) = (0, 0);
     for n in 0..short {
@@ -37,7 +42,9 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     }
     recipe.ring.retire_all(&*subject.device);
     let [flips, sampled, long] = [flips, sampled, long].map(grouped);
-    Ok(format!("{flips} bits of {short} short messages, {sampled} of {long} long ones"))
+    Ok(format!(
+        "{algorithm}: {flips} bits of {short} short messages, {sampled} of {long} long ones"
+    ))
 }
 
 /// The parts of a message of which a bit can flip.

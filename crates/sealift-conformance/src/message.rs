@@ -1,6 +1,6 @@
 //! Messages, what must become of them, and the keys behind them.
 
-use sealift_core::{Device, Key, KeySource, Op, SessionId, Status, TagLength};
+use sealift_core::{Algorithm, Device, Key, KeySource, Op, SessionId, Status, TagLength};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -120,6 +120,11 @@ impl Ring {
 
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
+    }
+
+    /// What the keys are for: all for the same.
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.keys.first().map_or(Algorithm::AesGcm, Key::algorithm)
     }
 
     pub(crate) fn session(&self, key: usize) -> SessionId {

@@ -151,6 +151,7 @@ fn hex(digits: &str) -> Vec<u8> {
 #[cfg(test)]
 pub(crate) fn cases() -> Result<Vec<crate::vectors::Case>, String> {
     let case = |record: &Record| crate::vectors::Case {
+        algorithm: sealift_core::Algorithm::AesGcm,
         name: String::new(),
         key: record.key.clone(),
         nonce: record.iv.clone(),

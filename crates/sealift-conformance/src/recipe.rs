@@ -4,7 +4,7 @@ use crate::compare::seal_truths;
 use crate::message::{Group, Message, Ring, Truth};
 use crate::random::Random;
 use crate::subject::Subject;
-use sealift_core::{Capabilities, Key, Op, TagLength};
+use sealift_core::{Algorithm, Capabilities, Key, Op, TagLength};
 use std::sync::Arc;
 
 /// How long texts and aad get, in bytes.
@@ -82,14 +82,29 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// With so many keys of all sizes.
+    /// For AES-GCM, with so many keys of all sizes.
     pub(crate) fn new(subject: &Subject, keys: usize, random: &mut Random) -> Self {
-        Self::with_ring(subject, Ring::new(keys_of_all_sizes(keys, random)))
+        Self::for_algorithm(subject, Algorithm::AesGcm, keys, random)
+    }
+
+    /// The same for another algorithm.
+    pub(crate) fn for_algorithm(
+        subject: &Subject,
+        algorithm: Algorithm,
+        keys: usize,
+        random: &mut Random,
+    ) -> Self {
+        let lengths = algorithm.key_bytes();
+        let key = |n: usize| key_for(algorithm, lengths[n % lengths.len()], random);
+        Self::with_ring(subject, Ring::new((0..keys).map(key).collect()))
     }
 
     /// With these keys.
     pub(crate) fn with_ring(subject: &Subject, ring: Arc<Ring>) -> Self {
-        let (nonce_lengths, tag_lengths) = (subject.nonce_lengths(), subject.tag_lengths());
+        let (nonce_lengths, tag_lengths) = match ring.algorithm() {
+            Algorithm::AesGcm => (subject.nonce_lengths(), subject.tag_lengths()),
+            other => (vec![other.nonce_bytes()], vec![TagLength::FULL]),
+        };
         let &Capabilities { text_bytes_max, aad_bytes_max, .. } = subject.capabilities();
         Self { ring, nonce_lengths, tag_lengths, text_bytes_max, aad_bytes_max }
     }
@@ -126,7 +141,8 @@ impl Recipe {
                     random.bytes(len)
                 }
             };
-            let nonce = if class.all_nonces { random.pick(&self.nonce_lengths) } else { 12 };
+            let usual = self.ring.algorithm().nonce_bytes();
+            let nonce = if class.all_nonces { random.pick(&self.nonce_lengths) } else { usual };
             let key = one_key.unwrap_or_else(|| random.below(self.ring.len()));
             let (nonce, text) = (random.bytes(nonce), random.bytes(text));
             Message { op: Op::Seal, key, nonce, aad, text, tag: vec![] }
@@ -157,7 +173,11 @@ pub(crate) fn keys_of_all_sizes(keys: usize, random: &mut Random) -> Vec<Key> {
 
 /// A key of so many bytes.
 pub(crate) fn key_of_size(bytes: usize, random: &mut Random) -> Key {
-    Key::new(&random.bytes(bytes)).expect("a key has one of these lengths")
+    key_for(Algorithm::AesGcm, bytes, random)
+}
+
+fn key_for(algorithm: Algorithm, bytes: usize, random: &mut Random) -> Key {
+    Key::with_algorithm(algorithm, &random.bytes(bytes)).expect("a key has one of these lengths")
 }
 
 /// A key of one of the three sizes.

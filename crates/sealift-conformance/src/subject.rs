@@ -2,7 +2,7 @@
 
 use crate::bell::Bell;
 use crate::counted::Counts;
-use sealift_core::{Capabilities, Device, TagLength};
+use sealift_core::{Algorithm, Capabilities, Device, TagLength};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,7 +73,14 @@ impl Subject {
         len.min(self.capabilities().text_bytes_max)
     }
 
-    /// Nonce lengths that device and oracle take.
+    /// Algorithms that device and oracle take.
+    pub(crate) fn algorithms(&self) -> Vec<Algorithm> {
+        let oracle = &self.oracle.capabilities().algorithms;
+        let both = |algorithm: &Algorithm| oracle.contains(algorithm);
+        self.capabilities().algorithms.iter().copied().filter(both).collect()
+    }
+
+    /// Nonce lengths that device and oracle take of AES-GCM.
     pub(crate) fn nonce_lengths(&self) -> Vec<usize> {
         let oracle: Vec<_> = self.oracle.capabilities().nonce_lengths.iter().collect();
         self.capabilities().nonce_lengths.iter().filter(|bytes| oracle.contains(bytes)).collect()

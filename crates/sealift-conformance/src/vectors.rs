@@ -4,18 +4,29 @@ use crate::compare::{Attempt, Tally, conform};
 use crate::form::Form;
 use crate::message::{Group, Message, Ring, Truth};
 use crate::subject::Subject;
-use sealift_core::{Key, Op, TagLength};
+use sealift_core::{Algorithm, Key, Op, TagLength};
 
-/// Gives the vectors of `vectors.txt` to a device.
+/// Gives the vectors of this crate's files to a device.
 pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     let forms = if subject.is_slow() { 1 } else { 4 };
-    Ok(format!("published vectors {}", give(subject, &parse(BUILT_IN)?, forms)?))
+    Ok(format!("published vectors {}", give(subject, &built_in()?, forms)?))
+}
+
+fn built_in() -> Result<Vec<Case>, String> {
+    let files = [
+        (Algorithm::AesGcm, BUILT_IN),
+        (Algorithm::Xaes256Gcm, include_str!("vectors-xaes.txt")),
+        (Algorithm::AesGcmSiv, include_str!("vectors-siv.txt")),
+    ];
+    let cases = files.into_iter().map(|(algorithm, text)| parse(algorithm, text));
+    Ok(cases.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// A published case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) name: String,
+    pub(crate) algorithm: Algorithm,
     pub(crate) key: Vec<u8>,
     pub(crate) nonce: Vec<u8>,
     pub(crate) aad: Vec<u8>,
@@ -51,17 +62,17 @@ pub(crate) fn give(subject: &Subject, cases: &[Case], forms: usize) -> Result<St
 ///
 /// # Errors
 /// The first line that is none of this.
-pub(crate) fn parse(text: &str) -> Result<Vec<Case>, String> {
+pub(crate) fn parse(algorithm: Algorithm, text: &str) -> Result<Vec<Case>, String> {
     let lines =
         text.lines().zip(1..).filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
     let case = |(line, number)| {
-        Case::parse(line).ok_or_else(|| format!("line {number} is no vector: {line}"))
+        Case::parse(algorithm, line).ok_or_else(|| format!("line {number} is no vector: {line}"))
     };
     lines.map(case).collect()
 }
 
 impl Case {
-    fn parse(line: &str) -> Option<Self> {
+    fn parse(algorithm: Algorithm, line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let name = words.next()?.to_owned();
         let mut field = || hex(words.next()?);
@@ -71,12 +82,21 @@ impl Case {
             plain => Some(hex(plain)?),
         };
         let (cipher, tag) = (hex(words.next()?)?, hex(words.next()?)?);
-        words.next().is_none().then_some(Self { name, key, nonce, aad, plain, cipher, tag })
+        words.next().is_none().then_some(Self {
+            name,
+            algorithm,
+            key,
+            nonce,
+            aad,
+            plain,
+            cipher,
+            tag,
+        })
     }
 
     fn groups(&self) -> Result<Vec<Group>, String> {
         let wrong = |error: &dyn std::error::Error| format!("{}: {error}", self.name);
-        let key = Key::new(&self.key).map_err(|error| wrong(&error))?;
+        let key = Key::with_algorithm(self.algorithm, &self.key).map_err(|error| wrong(&error))?;
         let tag_length = TagLength::new(self.tag.len()).map_err(|error| wrong(&error))?;
         let group = |message: Message, truth| Group {
             ring: Ring::new(vec![key.clone()]),
@@ -123,7 +143,7 @@ mod tests {
             published.extend(nist::cases().unwrap());
         }
         let (mut of_nist, mut of_wycheproof) = (0, 0);
-        for case in parse(BUILT_IN).unwrap() {
+        for case in parse(Algorithm::AesGcm, BUILT_IN).unwrap() {
             let is_nist = case.name.starts_with("nist-");
             *if is_nist { &mut of_nist } else { &mut of_wycheproof } += 1;
             if !is_nist || nist::are_here().unwrap() {
@@ -140,10 +160,10 @@ mod tests {
     #[test]
     fn a_line_that_is_no_vector_is_named() {
         let whole = "a 00 01 - invalid 02 03";
-        assert_eq!(parse(&format!("# why\n\n{whole}")).unwrap()[0].plain, None);
+        assert_eq!(parse(Algorithm::AesGcm, &format!("# why\n\n{whole}")).unwrap()[0].plain, None);
         for wrong in ["a 00", "a 00 01 - invalid 02 03 04", "a 0 01 - - 02 03", "a zz 01 - - 02 03"]
         {
-            let fault = parse(&format!("{whole}\n{wrong}")).unwrap_err();
+            let fault = parse(Algorithm::AesGcm, &format!("{whole}\n{wrong}")).unwrap_err();
             assert_eq!(fault, format!("line 2 is no vector: {wrong}"));
         }
     }

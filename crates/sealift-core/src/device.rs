@@ -67,13 +67,14 @@ pub trait Device: Send + Sync + Debug {
     /// The device doesn't, or it failed: then no result counts, and the engine wipes what was written.
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError>;
 
-    /// One message to be worked in parts under a key of 16, 24 or 32 bytes, where the device [`Cuts::Texts`]; what follows may
-    /// run on any thread.
+    /// One message to be worked in parts under a key and a nonce of the algorithm, where the device [`Cuts::Texts`]; what
+    /// follows may run on any thread.
     ///
     /// # Errors
     /// The device can't expand the key.
     fn long_message(
         &self,
+        _algorithm: Algorithm,
         _op: Op,
         _key: &[u8],
         _nonce: &[u8],
@@ -321,7 +322,7 @@ pub struct Capabilities {
     pub text_bytes_max: usize,
     /// Longest aad in bytes.
     pub aad_bytes_max: usize,
-    /// Nonce lengths it takes.
+    /// Nonce lengths it takes of AES-GCM.
     pub nonce_lengths: NonceLengths,
     /// Tag lengths it takes.
     pub tag_lengths: Vec<TagLength>,
@@ -388,7 +389,10 @@ impl Capabilities {
             let (bytes, limit) = (shape.aad_bytes_max, self.aad_bytes_max);
             return Err(LimitError::AadBytes { device: device(), bytes, limit });
         }
-        if let Some(bytes) = shape.nonce_lengths.first_missing_in(self.nonce_lengths) {
+        // Other algorithms have one length, which whoever computes them takes.
+        if shape.algorithm == Algorithm::AesGcm
+            && let Some(bytes) = shape.nonce_lengths.first_missing_in(self.nonce_lengths)
+        {
             return Err(LimitError::NonceLength { device: device(), bytes });
         }
         if !self.tag_lengths.contains(&shape.tag_length) {

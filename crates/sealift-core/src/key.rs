@@ -50,6 +50,15 @@ impl Algorithm {
         }
     }
 
+    /// The most messages a key may seal: 2^32 (SP 800-38D section 8.3), and under XAES-256-GCM more than a counter counts.
+    #[must_use]
+    pub fn seals_max(self) -> u64 {
+        match self {
+            Self::AesGcm | Self::AesGcmSiv => 1 << 32,
+            Self::Xaes256Gcm => u64::MAX,
+        }
+    }
+
     /// The lengths of [`key_bytes`](Self::key_bytes) for people: `16, 24 or 32`.
     pub(crate) fn key_lengths(self) -> String {
         let lengths: Vec<_> = self.key_bytes().iter().map(ToString::to_string).collect();

@@ -2,7 +2,8 @@
 
 use crate::batch::Geometry;
 use crate::{
-    Batch, Column, KeySource, Layout, Op, Output, Place, Shape, SlotText, Status, Text, Work,
+    Algorithm, Batch, Column, KeySource, Keys, Layout, NONCE_BYTES, NonceLengths, Op, Output,
+    Place, Shape, SlotText, Status, Text, Work,
 };
 use std::borrow::Cow;
 use std::mem;
@@ -135,6 +136,43 @@ impl Work<'_> {
         Some([first, second])
     }
 
+    /// Calls `run` with some messages as a work of their own: AES-256-GCM under keys of 32 bytes that are derived from what
+    /// each has, one behind the other, and the bytes of its nonce from `nonce_from` on.
+    pub fn run_derived<T>(
+        &mut self,
+        messages: Range<usize>,
+        keys: &[u8],
+        nonce_from: usize,
+        run: impl FnOnce(&mut Work<'_>) -> T,
+    ) -> T {
+        let (whole, len) = (*self.shape(), messages.len());
+        let share = |bytes: u64| bytes / whole.messages.max(1) as u64 * len as u64;
+        let shape = Shape {
+            algorithm: Algorithm::AesGcm,
+            messages: len,
+            aad_bytes: share(whole.aad_bytes),
+            text_bytes: share(whole.text_bytes),
+            nonce_lengths: NonceLengths::of(&[NONCE_BYTES]),
+            raw_keys: true,
+            ..whole
+        };
+        let (batch, output, _) = self.parts_mut();
+        let slice = batch.borrowed();
+        let slice = slice.slice(messages.clone());
+        let derived = Batch {
+            algorithm: Algorithm::AesGcm,
+            keys: Keys::Raw(Column::fixed(keys, 32)),
+            nonce: slice.nonce.tails(nonce_from, NONCE_BYTES),
+            ..slice
+        };
+        let output = Output {
+            text: output.text.part(&messages),
+            tags: output.tags.part(&messages),
+            status: &mut output.status[messages],
+        };
+        run(&mut Work::of_checked(&derived, output, &(), shape))
+    }
+
     /// Bytes of a message's text; none where it is shorter than its tag.
     fn text_bytes(&self, message: usize) -> usize {
         let room = self.room(message);
@@ -250,6 +288,20 @@ impl<'p> Place<'p> {
                 let mut slots = slots.iter_mut().map(|slot| &mut **slot);
                 let part = |range: &Range<usize>| slots.by_ref().take(range.len()).collect();
                 ranges.iter().map(part).map(Place::Scattered).collect()
+            }
+        }
+    }
+
+    /// The place of some messages.
+    fn part(&mut self, messages: &Range<usize>) -> Place<'_> {
+        match self {
+            Self::Scattered(slots) => {
+                let slots = slots[messages.clone()].iter_mut().map(|slot| &mut **slot);
+                Place::Scattered(slots.collect())
+            }
+            others => {
+                let cut = others.cut(std::slice::from_ref(messages)).pop();
+                cut.unwrap_or(Place::Empty).rebased()
             }
         }
     }

@@ -548,30 +548,6 @@ mod tests {
     }
 
     #[test]
-    fn each_algorithm_takes_its_own_nonces_rule_keys_and_tags() {
-        let batch = |algorithm, nonce: usize, key: usize| Batch {
-            algorithm,
-            keys: Keys::Raw(Column::Same(vec![1; key].into())),
-            ..Batch::seal(1, SESSION, Column::Same(vec![0; nonce].into()), Column::Empty)
-        };
-        for (algorithm, key) in [(Algorithm::Xaes256Gcm, 32), (Algorithm::AesGcmSiv, 16)] {
-            let right = batch(algorithm, algorithm.nonce_bytes(), key);
-            assert_eq!(right.shape().unwrap().algorithm, algorithm);
-            let wrong = [
-                batch(algorithm, 13, key),
-                batch(algorithm, algorithm.nonce_bytes(), 24),
-                Batch { nonce_rule: NonceRule::Counted, ..right.clone() },
-                Batch { nonce_rule: NonceRule::HazmatAnyLength, ..right.clone() },
-                Batch { tag_length: TagLength::new(12).unwrap(), ..right },
-            ];
-            for wrong in wrong {
-                let error = wrong.shape().unwrap_err().to_string();
-                assert!(error.contains(algorithm.name()), "{error}");
-            }
-        }
-    }
-
-    #[test]
     fn a_text_longer_than_the_standard_allows_is_an_error() {
         let limit = crate::MAX_TEXT_BYTES;
         let nonce = Column::Same((&[0; 12]).into());

@@ -3,8 +3,8 @@
 use crate::keys::{Expander, KeyTable, Lent};
 use crate::workers::Software;
 use sealift_core::{
-    DeviceError, Key, Keys, LongMessage, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag, SlotText,
-    Work,
+    Algorithm, DeviceError, Key, Keys, LongMessage, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag,
+    SlotText, Work,
 };
 use sealift_kernels::{Parts, Path, Schedule, Schedules};
 use std::ops::Range;
@@ -96,11 +96,12 @@ impl Software for Kernels {
 
     fn long_message(
         &self,
+        algorithm: Algorithm,
         op: Op,
         key: &[u8],
         nonce: &[u8],
     ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
-        let parts = Parts::new(self.path, key, op, nonce).map_err(|error| {
+        let parts = Parts::new(self.path, algorithm, key, op, nonce).map_err(|error| {
             let (device, reason) = (self.name.clone(), error.to_string());
             DeviceError::Failed { device, reason }
         });

@@ -4,12 +4,11 @@ use crate::record::{Counters, Record};
 use crate::route::{self, DeviceId};
 use crate::scheduler::{Explained, State};
 use crate::shared::Shared;
-use crate::store::{self, seals_max};
 use crate::{Call, EngineError, Options, Session, Settings, SubmitError, ffi, nonces};
 use rustix::fd::BorrowedFd;
 use sealift_core::{
-    Algorithm, Batch, Capabilities, Clock, Context, Cost, Device, Key, Keys, Output, Shape, Ticket,
-    Timing,
+    Algorithm, Batch, Capabilities, Clock, Context, Cost, Device, Key, Keys, Output, SessionId,
+    Shape, Ticket, Timing,
 };
 use std::collections::HashSet;
 use std::fmt;
@@ -89,7 +88,7 @@ impl Engine {
     /// # Errors
     /// A forked child.
     pub fn session(&self, key: Key) -> Result<Session, EngineError> {
-        let limit = seals_max(key.algorithm());
+        let limit = key.algorithm().seals_max();
         self.session_with_limit(key, limit)
     }
 
@@ -100,13 +99,22 @@ impl Engine {
     pub fn session_with_limit(&self, key: Key, seals_max: u64) -> Result<Session, EngineError> {
         self.shared.check_fork()?;
         let (algorithm, limit) = (key.algorithm(), seals_max);
-        let max = store::seals_max(algorithm);
+        let max = algorithm.seals_max();
         if limit > max {
             return Err(EngineError::LimitTooHigh { limit, max });
         }
         self.shared.sweep();
         let id = self.shared.store.install(key, limit);
         Ok(Session::new(Arc::clone(&self.shared), id, algorithm))
+    }
+
+    /// What the key of a session is for; nothing where this engine has no such session.
+    ///
+    /// # Errors
+    /// A forked child.
+    pub fn algorithm(&self, session: SessionId) -> Result<Option<Algorithm>, EngineError> {
+        self.shared.check_fork()?;
+        Ok(self.shared.store.algorithm(session))
     }
 
     /// The next nonces of the sessions of so many messages, 12 bytes each, one behind the other: for a batch whose

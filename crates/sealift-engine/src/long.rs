@@ -126,9 +126,10 @@ fn begin(
             session: session.to_string(),
         })
     };
-    let (op, nonce) = (batch.ops.get(message), batch.nonce.get(message));
+    let (algorithm, op) = (batch.algorithm, batch.ops.get(message));
+    let nonce = batch.nonce.get(message);
     let long = |key: &[u8]| {
-        guarded(shared, device, || shared.devices[device.0].long_message(op, key, nonce))
+        guarded(shared, device, || shared.devices[device.0].long_message(algorithm, op, key, nonce))
     };
     let long = match &batch.keys {
         Keys::Session(session) => long(of_session(*session)?.as_bytes()),

@@ -1,4 +1,4 @@
-//! AES-GCM for this processor, and payload copies.
+//! AES-GCM and XAES-256-GCM for this processor, and payload copies.
 //!
 //! - A [`Path`] is a way of computing: the by-the-book model, or an instruction set this processor
 //!   was seen to have. All paths give the same bytes, and one process can use them all.
@@ -27,6 +27,7 @@ pub mod valgrind;
 mod verdict;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 mod x86_64;
+mod xaes;
 
 pub use ctr::{CtrError, ctr, ctr_in_place};
 pub use parts::Parts;
@@ -35,3 +36,4 @@ pub use run::{Schedules, process, run};
 pub use schedule::Schedule;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 pub use x86_64::cpu::{HaveAesNi, HaveVaes256, HaveVaes512};
+pub use xaes::process_xaes;

@@ -1,12 +1,14 @@
 //! One long message in parts, whose hashes are put together at the end.
 
-use sealift_core::{KeyError, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
+use sealift_core::{
+    Algorithm, KeyError, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status,
+};
 
 use crate::run::{address, length};
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{aesni, expander, vaes256, vaes512};
-use crate::{Path, Schedule, model, schedule::Expanded, stack};
+use crate::{Path, Schedule, model, schedule::Expanded, stack, xaes};
 
 /// One message to be worked in parts, at the same time on many threads. The tag is made, or compared, when all are done.
 #[derive(Debug)]
@@ -18,12 +20,28 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Those of a message that is sealed, opened or verified under a raw key of 16, 24 or 32 bytes.
+    /// Those of a message that is sealed, opened or verified under a raw key: for AES-GCM one of 16, 24 or 32 bytes, for
+    /// XAES-256-GCM one of 32 and a nonce of 24.
     ///
     /// # Errors
-    /// Any other length.
-    pub fn new(path: Path, key: &[u8], op: Op, nonce: &[u8]) -> Result<Parts, KeyError> {
-        Ok(Parts { path, schedule: Schedule::from_raw(path, key)?, op, nonce: nonce.to_vec() })
+    /// Any other length; another algorithm.
+    pub fn new(
+        path: Path,
+        algorithm: Algorithm,
+        key: &[u8],
+        op: Op,
+        nonce: &[u8],
+    ) -> Result<Parts, KeyError> {
+        let mut schedule = Schedule::from_raw(path, key)?;
+        let mut nonce = nonce;
+        match (algorithm, xaes::split(nonce)) {
+            (Algorithm::AesGcm, _) => {}
+            (Algorithm::Xaes256Gcm, Some((head, rest))) if key.len() == 32 => {
+                (schedule, nonce) = (xaes::derive_schedule(path, &schedule, head)?, rest);
+            }
+            _ => return Err(KeyError::Length { algorithm, bytes: key.len() }),
+        }
+        Ok(Parts { path, schedule, op, nonce: nonce.to_vec() })
     }
 
     // Not a part of what calls it, so that its stack can be wiped.
@@ -83,7 +101,9 @@ impl LongMessage for Parts {
         })
     }
 
-    fn conclude(&self, mut slot: Slot<'_>, hashes: &[PartHash]) -> Status {
+    fn conclude(&self, slot: Slot<'_>, hashes: &[PartHash]) -> Status {
+        // Under a derived key the nonce is a part of the message's.
+        let mut slot = Slot { nonce: &self.nonce, ..slot };
         let blocks: u64 = hashes.iter().map(PartHash::blocks).sum();
         let is_whole = blocks == length(&slot.text).div_ceil(16) as u64;
         match Fitting::of(&mut slot) {

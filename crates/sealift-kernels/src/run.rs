@@ -2,12 +2,12 @@
 
 use core::{ops::Range, ptr};
 
-use sealift_core::{Op, Slot, SlotTag, SlotText, Status, Work};
+use sealift_core::{Algorithm, Op, Slot, SlotTag, SlotText, Status, Work};
 
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{aesni, narrow, vaes256, vaes512, wide};
-use crate::{Path, Schedule, model, stack};
+use crate::{Path, Schedule, model, stack, xaes};
 
 /// The expanded keys of a range of messages.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,8 @@ pub enum Schedules<'a> {
     Raw,
 }
 
-/// Works on the messages `range` of a batch and sets the status of each.
+/// Works on the messages `range` of a batch for AES-GCM or XAES-256-GCM and sets the status of each; those of another
+/// algorithm stay [`Status::NotProcessed`].
 ///
 /// # Panics
 /// When the range leaves the batch, or [`Schedules::Each`] is shorter than the range.
@@ -28,6 +29,11 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     assert!(range.end <= work.len(), "messages {range:?} of a batch of {}", work.len());
     if let Schedules::Each(each) = schedules {
         assert!(each.len() >= range.len(), "{} keys for {} messages", each.len(), range.len());
+    }
+    match work.shape().algorithm {
+        Algorithm::AesGcm => {}
+        Algorithm::Xaes256Gcm => return xaes::run(path, work, range, schedules),
+        _ => return,
     }
     if range.len() == 1
         && let Schedules::One(schedule) | Schedules::Each(&[schedule, ..]) = schedules

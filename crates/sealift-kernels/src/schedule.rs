@@ -166,7 +166,6 @@ impl Expanded {
 
     /// Whether the fast paths can use it.
     #[inline]
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn is_fast(&self) -> bool {
         self.is_fast
     }
@@ -201,6 +200,25 @@ impl Expanded {
         self.powers.zeroize();
         self.folded.zeroize();
         self.is_fast = false;
+    }
+}
+
+/// Round keys alone, for a key that nothing is hashed under. The longest key has all of them.
+#[derive(Default, Zeroize)]
+pub(crate) struct RoundKeys([u128; ROUND_KEYS_MAX]);
+
+impl RoundKeys {
+    /// Expands a key over the present one and gives those in use.
+    pub(crate) fn expand(&mut self, path: Path, key: &[u8]) -> &[u128] {
+        let Self(all) = self;
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        if let Some(token) = x86_64::expander(path) {
+            let rounds = x86_64::expand::round_keys(token, key, all);
+            return &all[..=rounds];
+        }
+        debug_assert_eq!(path.name(), "model", "every other path has its own expansion");
+        let rounds = aes::expand(key, all, aes::sub_word);
+        &all[..=rounds]
     }
 }
 

@@ -57,15 +57,15 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-mod aes_gcm;
 mod calibrate;
+mod cipher;
 mod engine;
 pub mod hazmat;
 #[cfg(feature = "lab")]
 mod rehearse;
 
-pub use aes_gcm::{AesGcm, AesGcmError};
 pub use calibrate::{Calibrated, Calibration, CostSource};
+pub use cipher::{Cipher, CipherError};
 pub use engine::{Engine, driver_among};
 #[cfg(feature = "lab")]
 pub use rehearse::{

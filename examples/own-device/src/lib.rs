@@ -56,6 +56,8 @@ impl Software for Worker {
                 Key::Aes128(key) => process(&Aes128Gcm::new(key.into()), slot)?,
                 Key::Aes192(key) => process(&AesGcm::<Aes192, U12>::new(key.into()), slot)?,
                 Key::Aes256(key) => process(&Aes256Gcm::new(key.into()), slot)?,
+                // Not listed in the capabilities, so that no batch comes with such a key.
+                other => return Err(failed(format!("it has no {}", other.algorithm()))),
             };
             work.set_status(message, status);
         }

@@ -4,13 +4,53 @@ use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome};
 use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::types::{LargeUtf8Type, Utf8Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, StructArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, StructArray,
+};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field, Fields};
-use pyo3_arrow::PyChunkedArray;
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use sealift_columns::{ColumnError, Offsets, Output};
 use std::mem;
 use std::sync::Arc;
+
+/// A column that was worked: chunks behind the Arrow PyCapsule interface, which pyarrow, polars and others take.
+// Of this crate: the class of pyo3-arrow would bring casts, time zones and scalars, 11 MB of code.
+#[pyclass(frozen, module = "sealift.arrow")]
+pub(crate) struct ArrowColumn {
+    chunks: Vec<ArrayRef>,
+    field: FieldRef,
+}
+
+#[pymethods]
+impl ArrowColumn {
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.field.as_ref())?)
+    }
+
+    /// The chunks as a stream. The type is the column's whatever is requested, as the interface allows.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let chunks = self.chunks.clone().into_iter().map(Ok);
+        Ok(to_stream_pycapsule(py, Box::new(ArrayIterator::new(chunks, self.field.clone())), None)?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        let (rows, chunks) = (self.__len__(), self.chunks.len());
+        format!("ArrowColumn({}, {rows} rows in {chunks} chunks)", self.field.data_type())
+    }
+}
 
 /// A column of the results of chunks, null where `nulls` says.
 pub(super) fn column(
@@ -18,7 +58,7 @@ pub(super) fn column(
     nulls: Vec<Option<NullBuffer>>,
     to: To,
     name: &str,
-) -> Outcome<PyChunkedArray> {
+) -> Outcome<ArrowColumn> {
     if let Some(nonce_bytes) = to.nonce_bytes() {
         return structs(outputs, nulls, nonce_bytes);
     }
@@ -35,8 +75,9 @@ pub(super) fn column(
         first_row += array.len() as u64;
         Ok(array)
     });
-    let arrays = arrays.collect::<Result<Vec<_>, _>>().map_err(|error| column_error(error, name))?;
-    Ok(PyChunkedArray::try_new(arrays, Arc::new(Field::new("", data_type, true)))?)
+    let arrays =
+        arrays.collect::<Result<Vec<_>, _>>().map_err(|error| column_error(error, name))?;
+    Ok(ArrowColumn { chunks: arrays, field: Arc::new(Field::new("", data_type, true)) })
 }
 
 /// The type of a column of results; its offsets are large where the bytes of a chunk need it.
@@ -96,7 +137,7 @@ fn structs(
     outputs: Vec<Output>,
     nulls: Vec<Option<NullBuffer>>,
     nonce_bytes: usize,
-) -> Outcome<PyChunkedArray> {
+) -> Outcome<ArrowColumn> {
     let is_large = outputs.iter().any(|output| matches!(output.offsets, Offsets::I64(_)));
     let fixed = |bytes: usize| i32::try_from(bytes).unwrap_or(0);
     let data_type = if is_large { DataType::LargeBinary } else { DataType::Binary };
@@ -109,12 +150,16 @@ fn structs(
         let (nonces, tags) = (mem::take(&mut output.nonces), mem::take(&mut output.tags));
         let nonces = FixedSizeBinaryArray::new(fixed(nonce_bytes), nonces.into(), nulls.clone());
         let tags = FixedSizeBinaryArray::new(16, tags.into(), nulls.clone());
-        let ciphertexts = array(output, nulls.clone(), To::Binary, 0).map_err(|error| Failure::Input(error.to_string()))?;
+        let ciphertexts = array(output, nulls.clone(), To::Binary, 0)
+            .map_err(|error| Failure::Input(error.to_string()))?;
         let columns: Vec<ArrayRef> = vec![Arc::new(nonces), ciphertexts, Arc::new(tags)];
         Ok(Arc::new(StructArray::new(fields.clone(), columns, nulls)) as ArrayRef)
     });
     let arrays = arrays.collect::<Outcome<Vec<_>>>()?;
-    Ok(PyChunkedArray::try_new(arrays, Arc::new(Field::new("", DataType::Struct(fields.clone()), true)))?)
+    Ok(ArrowColumn {
+        chunks: arrays,
+        field: Arc::new(Field::new("", DataType::Struct(fields.clone()), true)),
+    })
 }
 
 /// The nulls of each chunk, and of rows that did not open; these are ascending.
@@ -122,7 +167,8 @@ pub(super) fn nulls(chunks: &[ArrayRef], failed: &[u64]) -> Vec<Option<NullBuffe
     let (mut first_row, mut failed) = (0u64, failed.iter().peekable());
     let mut each = |chunk: &ArrayRef| {
         let end = first_row + chunk.len() as u64;
-        let own = std::iter::from_fn(|| failed.next_if(|row| **row < end)).map(|row| row - first_row);
+        let own =
+            std::iter::from_fn(|| failed.next_if(|row| **row < end)).map(|row| row - first_row);
         let nulls = with_failed(chunk, own.peekable());
         first_row = end;
         nulls

@@ -1,8 +1,8 @@
 //! Arrays of strings whose bytes were checked.
 #![allow(unsafe_code)]
 
-use arrow_array::types::ByteArrayType;
 use arrow_array::GenericByteArray;
+use arrow_array::types::ByteArrayType;
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer};
 use zeroize::Zeroize;
 
@@ -26,7 +26,10 @@ pub(super) fn strings<T: ByteArrayType<Native = str>>(
         bytes.zeroize();
         return Err(row);
     }
-    assert!(nulls.as_ref().is_none_or(|nulls| nulls.len() + 1 == offsets.len()), "a null for each row");
+    assert!(
+        nulls.as_ref().is_none_or(|nulls| nulls.len() + 1 == offsets.len()),
+        "a null for each row"
+    );
     // SAFETY: the bytes are UTF-8; offsets ascend, as an `OffsetBuffer` has them, each before a character or at the end, so
     // none is beyond the bytes; and there are as many nulls as rows.
     Ok(unsafe { GenericByteArray::new_unchecked(offsets, Buffer::from_vec(bytes), nulls) })

@@ -4,8 +4,8 @@ use super::column_error;
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::NullBuffer;
@@ -13,7 +13,9 @@ use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 use pyo3_arrow::input::AnyArray;
-use sealift_columns::{Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values};
+use sealift_columns::{
+    Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values,
+};
 
 /// The chunks of a Python object that speaks Arrow.
 pub(super) fn chunks(object: &Bound<'_, PyAny>, name: &str) -> Outcome<(Vec<ArrayRef>, DataType)> {
@@ -56,12 +58,15 @@ impl Given {
 /// An int, a str or bytes as a key id.
 pub(super) fn key_id(object: &Bound<'_, PyAny>) -> Option<Outcome<KeyId>> {
     if object.is_instance_of::<PyInt>() {
-        let wrong = |_| Failure::Input(format!("key id {object}: integers from 0 to 2**64 - 1 are ids"));
+        let wrong =
+            |_| Failure::Input(format!("key id {object}: integers from 0 to 2**64 - 1 are ids"));
         return Some(object.extract().map(KeyId::Integer).map_err(wrong));
     }
     let text = object.cast::<PyString>().ok();
     if let Some(text) = text {
-        return Some(text.to_cow().map(|text| KeyId::Bytes(text.as_bytes().into())).map_err(Failure::from));
+        return Some(
+            text.to_cow().map(|text| KeyId::Bytes(text.as_bytes().into())).map_err(Failure::from),
+        );
     }
     object.cast::<PyBytes>().ok().map(|bytes| Ok(KeyId::Bytes(bytes.as_bytes().into())))
 }
@@ -89,7 +94,11 @@ impl Piece {
             values: self.values.view_buffers(),
             apart: apart.unwrap_or_default(),
             ids: self.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
-            aad: self.aad.iter().map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers)).collect(),
+            aad: self
+                .aad
+                .iter()
+                .map(|aad| aad.as_ref().map_or(vec![], Source::view_buffers))
+                .collect(),
         }
     }
 }
@@ -104,10 +113,15 @@ impl Pieces {
     ) -> Outcome<Self> {
         let rows: usize = values.iter().map(|chunk| chunk.len()).sum();
         let mut id_parts = ids.as_ref().map(|ids| Cursor::new(ids.chunks()));
-        for (column, given) in ids.iter().map(|ids| ("key_ids", ids)).chain(aad.iter().map(|aad| ("aad", aad))) {
+        for (column, given) in
+            ids.iter().map(|ids| ("key_ids", ids)).chain(aad.iter().map(|aad| ("aad", aad)))
+        {
             let found = given.chunks().iter().map(|chunk| chunk.len()).sum();
             if matches!(given, Given::Column(_)) && found != rows {
-                return Err(column_error(ColumnError::Count { column, found, expected: rows }, name));
+                return Err(column_error(
+                    ColumnError::Count { column, found, expected: rows },
+                    name,
+                ));
             }
         }
         let mut aad_parts: Vec<_> = aad.iter().map(|aad| Cursor::new(aad.chunks())).collect();
@@ -126,7 +140,9 @@ impl Pieces {
                 pieces.push(Piece {
                     values,
                     apart,
-                    ids: ids.map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids))).transpose()?
+                    ids: ids
+                        .map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids)))
+                        .transpose()?
                         .map(|(dictionary, ids)| (Source::new(ids), dictionary)),
                     aad: aad.map(|aad| aad.map(Source::new)).collect(),
                 });
@@ -142,7 +158,10 @@ impl Pieces {
     }
 
     /// The pieces as they are worked.
-    pub(super) fn segments<'a>(&'a self, views: &'a [Vec<PieceViews<'a>>]) -> Outcome<Vec<Vec<Segment<'a>>>> {
+    pub(super) fn segments<'a>(
+        &'a self,
+        views: &'a [Vec<PieceViews<'a>>],
+    ) -> Outcome<Vec<Vec<Segment<'a>>>> {
         let chunk = |(pieces, views): (&'a Vec<Piece>, &'a Vec<PieceViews<'a>>)| {
             pieces.iter().zip(views).map(|(piece, views)| self.segment(piece, views)).collect()
         };
@@ -161,13 +180,16 @@ impl Pieces {
             (None, Some(id)) => Some(Ids::same(id.clone())),
             (None, None) => None,
         };
-        let aad = piece.aad.iter().zip(&views.aad).zip(&self.aad).map(|((aad, views), given)| {
-            match (aad, given) {
-                (Some(aad), _) => aad.values(views, "aad"),
-                (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
-                (None, _) => Err(wrong_type("aad is an int: give bytes, str or a column of them").into()),
-            }
-        });
+        let aad =
+            piece.aad.iter().zip(&views.aad).zip(&self.aad).map(|((aad, views), given)| {
+                match (aad, given) {
+                    (Some(aad), _) => aad.values(views, "aad"),
+                    (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
+                    (None, _) => {
+                        Err(wrong_type("aad is an int: give bytes, str or a column of them").into())
+                    }
+                }
+            });
         let aad = aad.collect::<Outcome<_>>()?;
         let apart = match &piece.apart {
             None => None,
@@ -198,7 +220,8 @@ fn parts_of(chunk: &ArrayRef, name: &str) -> Outcome<(Source, Option<[Source; 2]
         ))
     };
     let all = chunk.as_struct_opt().ok_or_else(wrong)?;
-    let field = |field| Ok::<_, PyErr>(Source::new(all.column_by_name(field).ok_or_else(wrong)?.clone()));
+    let field =
+        |field| Ok::<_, PyErr>(Source::new(all.column_by_name(field).ok_or_else(wrong)?.clone()));
     let ciphertexts = field("ciphertext")?;
     let nulls = NullBuffer::union(all.nulls(), ciphertexts.nulls.as_ref());
     Ok((Source { nulls, ..ciphertexts }, Some([field("nonce")?, field("tag")?])))
@@ -256,9 +279,13 @@ fn dictionary(ids: &ArrayRef, name: &str) -> Outcome<Vec<KeyId>> {
     let buffers = values.view_buffers();
     let lent = values.ids(&buffers, &[], name)?;
     (0..values.array.len())
-        .map(|at| lent.get(at).ok_or_else(|| {
-            Failure::Input(format!("key_ids of {name}: value {at} of the dictionary is null or negative"))
-        }))
+        .map(|at| {
+            lent.get(at).ok_or_else(|| {
+                Failure::Input(format!(
+                    "key_ids of {name}: value {at} of the dictionary is null or negative"
+                ))
+            })
+        })
         .collect()
 }
 
@@ -309,7 +336,12 @@ impl Source {
     }
 
     /// Key ids.
-    fn ids<'a>(&'a self, views: &'a [&'a [u8]], dictionary: &'a [KeyId], name: &str) -> Outcome<Ids<'a>> {
+    fn ids<'a>(
+        &'a self,
+        views: &'a [&'a [u8]],
+        dictionary: &'a [KeyId],
+        name: &str,
+    ) -> Outcome<Ids<'a>> {
         let array = &self.array;
         let kind = match array.data_type() {
             DataType::Dictionary(key, _) => match integers_of_keys(array, key) {
@@ -346,7 +378,10 @@ fn offsets64<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>) -> Row
     Rows::Offsets64(array.values().as_slice(), array.offsets().inner().inner().typed_data())
 }
 
-fn view_rows<'a, T: ByteViewType>(array: &'a GenericByteViewArray<T>, buffers: &'a [&'a [u8]]) -> Rows<'a> {
+fn view_rows<'a, T: ByteViewType>(
+    array: &'a GenericByteViewArray<T>,
+    buffers: &'a [&'a [u8]],
+) -> Rows<'a> {
     Rows::Views(array.views().inner().as_slice().as_chunks().0, buffers)
 }
 

@@ -84,7 +84,12 @@ impl Keyring {
     /// Raises:
     ///     TypeError: If `id` is neither int, str nor bytes, or `key` is not bytes-like.
     ///     InputError: If `key` has a wrong length, or the id doesn't fit the others.
-    fn rotate(&self, py: Python<'_>, id: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Outcome<u16> {
+    fn rotate(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        key: &Bound<'_, PyAny>,
+    ) -> Outcome<u16> {
         let (id, key) = (read_id(id)?, self.read_key(key)?);
         // Without the GIL: a call that is running may need it to end.
         py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
@@ -132,12 +137,17 @@ impl Keyring {
         let py = keys.py();
         let mut versions: Vec<(u16, Key)> = if let Ok(keys) = keys.cast::<PyDict>() {
             let version = |(version, key): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-                let wrong = |_| Failure::Input(format!("key {id}: version {version}: versions are 0 to 65,535"));
+                let wrong = |_| {
+                    Failure::Input(format!("key {id}: version {version}: versions are 0 to 65,535"))
+                };
                 Ok((version.extract().map_err(wrong)?, self.read_key(&key)?))
             };
             keys.iter().map(version).collect::<Outcome<_>>()?
         } else if keys.is_instance_of::<PyList>() || keys.is_instance_of::<PyTuple>() {
-            let numbered = keys.try_iter()?.zip(0..).map(|(key, version)| Ok((version, self.read_key(&key?)?)));
+            let numbered = keys
+                .try_iter()?
+                .zip(0..)
+                .map(|(key, version)| Ok((version, self.read_key(&key?)?)));
             numbered.collect::<Outcome<_>>()?
         } else {
             vec![(0, self.read_key(keys)?)]

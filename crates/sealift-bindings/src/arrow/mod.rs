@@ -8,18 +8,18 @@ mod keyring;
 use crate::engine::Engine;
 use crate::errors::{Failure, Outcome};
 use crate::gil;
-use export::To;
+use export::{ArrowColumn, To};
 use import::{Given, Pieces, Shape};
 use keyring::Keyring;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
-use pyo3_arrow::PyChunkedArray;
 use sealift::Algorithm;
 use sealift_columns::{ColumnError, ColumnOptions, Layout, OnError, Reseal};
 
 /// Adds what `sealift.arrow` is made of.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ArrowColumn>()?;
     module.add_class::<Keyring>()?;
     module.add_function(wrap_pyfunction!(seal_array, module)?)?;
     module.add_function(wrap_pyfunction!(open_array, module)?)?;
@@ -53,7 +53,7 @@ fn seal_array(
     name: &str,
     layout: &str,
     threads: Option<&Bound<'_, PyAny>>,
-) -> Outcome<PyChunkedArray> {
+) -> Outcome<ArrowColumn> {
     let options = options(layout, threads)?;
     let (chunks, _) = import::chunks(column, name)?;
     let ids = Some(Given::read(key_ids, "key_ids")?);
@@ -66,7 +66,9 @@ fn seal_array(
     });
     let sealed = sealed.map_err(|error| stopped(error, interrupt, name))?;
     let to = match options.layout {
-        Layout::Columns => To::Structs(keyring.algorithm().unwrap_or(Algorithm::AesGcm).nonce_bytes()),
+        Layout::Columns => {
+            To::Structs(keyring.algorithm().unwrap_or(Algorithm::AesGcm).nonce_bytes())
+        }
         _ => To::Binary,
     };
     export::column(sealed, export::nulls(&chunks, &[]), to, name)
@@ -103,12 +105,16 @@ fn open_array(
     on_error: &str,
     to: &str,
     threads: Option<&Bound<'_, PyAny>>,
-) -> Outcome<PyChunkedArray> {
+) -> Outcome<ArrowColumn> {
     let (options, to) = (options(layout, threads)?, To::read(to)?);
     let on_error = match on_error {
         "raise" => OnError::Raise,
         "null" => OnError::List,
-        _ => return Err(Failure::Input(format!("on_error is {on_error:?}: give \"raise\" or \"null\""))),
+        _ => {
+            return Err(Failure::Input(format!(
+                "on_error is {on_error:?}: give \"raise\" or \"null\""
+            )));
+        }
     };
     let (chunks, _) = import::chunks(column, name)?;
     let shape = if options.layout == Layout::Columns { Shape::Parts } else { Shape::Rows };
@@ -149,7 +155,7 @@ fn reseal_array(
     name: &str,
     is_all: bool,
     threads: Option<&Bound<'_, PyAny>>,
-) -> Outcome<PyChunkedArray> {
+) -> Outcome<ArrowColumn> {
     let options = options("row", threads)?;
     let which = if is_all { Reseal::All } else { Reseal::Outdated };
     let (chunks, _) = import::chunks(column, name)?;
@@ -193,7 +199,8 @@ fn column_error(error: ColumnError, name: &str) -> Failure {
     match error {
         ColumnError::Engine(error) => Failure::Engine(error),
         ColumnError::NotOpened { ref first, rows, .. } => {
-            let indices = first.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX)).collect();
+            let indices =
+                first.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX)).collect();
             let messages = usize::try_from(rows).unwrap_or(usize::MAX);
             Failure::InvalidTag { indices, messages, hint: "" }
         }

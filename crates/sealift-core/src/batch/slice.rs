@@ -104,6 +104,27 @@ impl<'a> Column<'a> {
     }
 }
 
+impl Column<'_> {
+    /// Of each message so many bytes from a byte on. All have as many as that takes, and the same number.
+    pub(crate) fn tails(&self, from: usize, len: usize) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Same(buffer) => Self::Same(buffer.from(from)),
+            Self::Packed { buffer, layout } => {
+                let (first, stride) = match layout {
+                    Layout::Fixed { stride, .. } => (0, *stride),
+                    offsets => (offsets.range(0).start, offsets.range(0).len()),
+                };
+                let layout = Layout::Fixed { stride, len };
+                Self::Packed { buffer: buffer.from(first + from), layout }
+            }
+            Self::Scattered(buffers) => {
+                Self::Scattered(buffers.iter().map(|buffer| buffer.from(from)).collect())
+            }
+        }
+    }
+}
+
 impl Buffer<'_> {
     /// All of it from a byte on.
     fn from(&self, byte: usize) -> Self {

@@ -2,7 +2,9 @@
 
 use crate::kernels::Kernels;
 use crate::workers::{self, Crew};
-use sealift_core::{Capabilities, Context, Cuts, Device, Driver, OpenError, Probe, Role, Spec};
+use sealift_core::{
+    Algorithm, Capabilities, Context, Cuts, Device, Driver, OpenError, Probe, Role, Spec,
+};
 use sealift_kernels::{Path, PathError};
 use std::sync::Arc;
 
@@ -37,7 +39,8 @@ impl Driver for Cpu {
         let path = choose(spec)?;
         let detail = detail(path).to_owned();
         let capabilities = workers::capabilities(spec, self.name(), role(path), detail);
-        let capabilities = Capabilities { cuts: Cuts::Texts, ..capabilities };
+        let algorithms = vec![Algorithm::AesGcm, Algorithm::Xaes256Gcm];
+        let capabilities = Capabilities { algorithms, cuts: Cuts::Texts, ..capabilities };
         let kernels = Kernels::new(spec.to_string(), path);
         Ok(workers::open(kernels, capabilities, Crew::of(spec)?, context))
     }

@@ -2,14 +2,16 @@
 #![allow(unsafe_code)]
 
 use aws_lc_sys::{
-    AWSLC_VERSION_NUMBER_STRING, ERR_clear_error, EVP_AEAD, EVP_AEAD_CTX, EVP_AEAD_CTX_free,
-    EVP_AEAD_CTX_new, EVP_AEAD_CTX_open_gather, EVP_AEAD_CTX_seal_scatter, EVP_aead_aes_128_gcm,
-    EVP_aead_aes_192_gcm, EVP_aead_aes_256_gcm,
+    AES_KEY, AES_encrypt, AES_set_encrypt_key, AWSLC_VERSION_NUMBER_STRING, ERR_clear_error,
+    EVP_AEAD, EVP_AEAD_CTX, EVP_AEAD_CTX_free, EVP_AEAD_CTX_new, EVP_AEAD_CTX_open_gather,
+    EVP_AEAD_CTX_seal_scatter, EVP_aead_aes_128_gcm, EVP_aead_aes_128_gcm_siv,
+    EVP_aead_aes_192_gcm, EVP_aead_aes_256_gcm, EVP_aead_aes_256_gcm_siv,
 };
-use sealift_core::{Key, KeyLength, TagLength};
+use sealift_core::{Algorithm, Key, KeyLength, TagLength};
 use std::ffi::CStr;
 use std::fmt;
 use std::ptr::{self, NonNull};
+use zeroize::{Zeroize, Zeroizing};
 
 /// An expanded key for tags of one length.
 ///
@@ -21,6 +23,65 @@ pub(super) struct Aead {
     tag_length: TagLength,
 }
 
+/// The key of an XAES-256-GCM session (C2SP), from which a message's is derived by AES blocks. Behind a pointer, so that a
+/// move leaves no copy; wiped on drop.
+pub(super) struct Xaes {
+    schedule: Box<AES_KEY>,
+    /// What is added to each block before it is encrypted.
+    mask: Box<Zeroizing<u128>>,
+}
+
+impl Xaes {
+    /// Expands a key.
+    pub(super) fn new(key: &[u8; 32]) -> Result<Self, Refused> {
+        let schedule = Box::new(AES_KEY { rd_key: [0; 60], rounds: 0 });
+        let mut xaes = Self { schedule, mask: Box::default() };
+        let place = &raw mut *xaes.schedule;
+        // SAFETY: the key has 256 readable bits, and the schedule is writable.
+        if unsafe { AES_set_encrypt_key(key.as_ptr(), 256, place) } != 0 {
+            return Err(refused());
+        }
+        let mut zero = Zeroizing::new([0; 16]);
+        xaes.encrypt(&mut zero);
+        let zero = u128::from_be_bytes(*zero);
+        // Times x, as CMAC has it (NIST SP 800-38B, section 6.1), without a branch.
+        let carry = (zero.cast_signed() >> 127).cast_unsigned();
+        **xaes.mask = (zero << 1) ^ (carry & 0x87);
+        Ok(xaes)
+    }
+
+    /// The key of a message whose nonce begins so.
+    pub(super) fn derive(&self, head: &[u8; 12]) -> Key {
+        let mut derived = Zeroizing::new([0; 32]);
+        for (counter, half) in (1..).zip(derived.as_chunks_mut::<16>().0) {
+            half[..4].copy_from_slice(&[0, counter, b'X', 0]);
+            half[4..].copy_from_slice(head);
+            *half = (u128::from_be_bytes(*half) ^ **self.mask).to_be_bytes();
+            self.encrypt(half);
+        }
+        Key::Aes256(*derived)
+    }
+
+    /// Encrypts a block where it is.
+    fn encrypt(&self, block: &mut [u8; 16]) {
+        let place = block.as_mut_ptr();
+        // SAFETY: a block has 16 bytes and may be its own output; the schedule is that of a key.
+        unsafe { AES_encrypt(place.cast_const(), place, &raw const *self.schedule) };
+    }
+}
+
+impl Drop for Xaes {
+    fn drop(&mut self) {
+        self.schedule.rd_key.zeroize();
+    }
+}
+
+impl fmt::Debug for Xaes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Xaes(secret)")
+    }
+}
+
 /// The library refused; it has no memory left, or a length is beyond its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refused;
@@ -29,7 +90,7 @@ impl Aead {
     /// Expands a key.
     pub(super) fn new(key: &Key, tag_length: TagLength) -> Result<Self, Refused> {
         let bytes = key.as_bytes();
-        let aead = algorithm(key.length());
+        let aead = algorithm(key);
         // SAFETY: the algorithm is a static of the library's, and the key has `len` readable bytes.
         let context =
             unsafe { EVP_AEAD_CTX_new(aead, bytes.as_ptr(), bytes.len(), tag_length.bytes()) };
@@ -205,14 +266,18 @@ pub(super) fn version() -> &'static str {
     version.to_str().unwrap_or_default()
 }
 
-fn algorithm(length: KeyLength) -> *const EVP_AEAD {
-    match length {
+fn algorithm(key: &Key) -> *const EVP_AEAD {
+    match (key.algorithm(), key.length()) {
         // SAFETY: it returns a static.
-        KeyLength::Aes128 => unsafe { EVP_aead_aes_128_gcm() },
+        (Algorithm::AesGcmSiv, KeyLength::Aes128) => unsafe { EVP_aead_aes_128_gcm_siv() },
         // SAFETY: it returns a static.
-        KeyLength::Aes192 => unsafe { EVP_aead_aes_192_gcm() },
+        (Algorithm::AesGcmSiv, _) => unsafe { EVP_aead_aes_256_gcm_siv() },
         // SAFETY: it returns a static.
-        KeyLength::Aes256 => unsafe { EVP_aead_aes_256_gcm() },
+        (_, KeyLength::Aes128) => unsafe { EVP_aead_aes_128_gcm() },
+        // SAFETY: it returns a static.
+        (_, KeyLength::Aes192) => unsafe { EVP_aead_aes_192_gcm() },
+        // SAFETY: it returns a static.
+        (_, KeyLength::Aes256) => unsafe { EVP_aead_aes_256_gcm() },
     }
 }
 

@@ -6,10 +6,10 @@ mod ffi;
 
 use crate::keys::{Expander, KeyTable, Lent};
 use crate::workers::{self, Crew, Software};
-use ffi::Aead;
+use ffi::{Aead, Xaes};
 use sealift_core::{
-    Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe, Role, SessionId, Slot,
-    SlotTag, SlotText, Spec, Stability, Status, TagLength, Work,
+    Algorithm, Capabilities, Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe,
+    Role, SessionId, Slot, SlotTag, SlotText, Spec, Stability, Status, TagLength, Work,
 };
 use sealift_kernels::copy::copy;
 use std::ops::Range;
@@ -35,7 +35,9 @@ impl Driver for Library {
 
     fn open(&self, spec: &Spec, context: &Context) -> Result<Arc<dyn Device>, OpenError> {
         workers::only(spec, &["workers", "cores"])?;
+        let algorithms = Algorithm::ALL.to_vec();
         let capabilities = workers::capabilities(spec, self.name(), Role::Real, detail());
+        let capabilities = Capabilities { algorithms, ..capabilities };
         let software = AwsLc { name: spec.to_string(), contexts: KeyTable::new() };
         Ok(workers::open(software, capabilities, Crew::of(spec)?, context))
     }
@@ -45,24 +47,25 @@ impl Driver for Library {
 #[derive(Debug)]
 struct AwsLc {
     name: String,
-    contexts: KeyTable<Aead>,
+    contexts: KeyTable<Cipher>,
 }
 
 impl Software for AwsLc {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
         let batch = work.batch();
         let expander = Contexts { device: &self.name, tag_length: batch.tag_length };
-        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Aead>| match lent {
-            Lent::One(aead) => range.into_iter().try_for_each(|i| self.message(aead, work, i)),
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| match lent {
+            Lent::One(cipher) => range.into_iter().try_for_each(|i| self.message(cipher, work, i)),
             Lent::Each(each) => {
-                range.zip(each).try_for_each(|(i, aead)| self.message(aead, work, i))
+                range.zip(each).try_for_each(|(i, cipher)| self.message(cipher, work, i))
             }
         };
         match &batch.keys {
             Keys::Session(session) => self.contexts.run_one(*session, work, &expander, step),
             Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
             Keys::Raw(keys) => (0..work.len()).try_for_each(|i| {
-                let key = Key::new(keys.get(i)).map_err(|error| self.failed(error.to_string()))?;
+                let key = Key::with_algorithm(batch.algorithm, keys.get(i))
+                    .map_err(|error| self.failed(error.to_string()))?;
                 self.message(&expander.expand(&key)?, work, i)
             }),
         }
@@ -74,9 +77,14 @@ impl Software for AwsLc {
 }
 
 impl AwsLc {
-    fn message(&self, aead: &Aead, work: &mut Work<'_>, message: usize) -> Result<(), DeviceError> {
+    fn message(
+        &self,
+        cipher: &Cipher,
+        work: &mut Work<'_>,
+        message: usize,
+    ) -> Result<(), DeviceError> {
         let stability = work.batch().stability;
-        let status = process(aead, work.slot(message), stability).map_err(|ffi::Refused| {
+        let status = cipher.process(work.slot(message), stability).map_err(|ffi::Refused| {
             self.failed(format!("AWS-LC did not seal message {message}"))
         })?;
         work.set_status(message, status);
@@ -95,33 +103,67 @@ struct Contexts<'a> {
 }
 
 impl Expander for Contexts<'_> {
-    type Expanded = Aead;
+    type Expanded = Cipher;
 
     fn device(&self) -> &str {
         self.device
     }
 
-    fn expand(&self, key: &Key) -> Result<Aead, DeviceError> {
-        Aead::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {
+    fn expand(&self, key: &Key) -> Result<Cipher, DeviceError> {
+        Cipher::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {
             device: self.device.to_owned(),
             reason: NO_CONTEXT.to_owned(),
         })
     }
 
-    fn serves(&self, aead: &Aead) -> bool {
-        aead.tag_length() == self.tag_length
+    fn serves(&self, cipher: &Cipher) -> bool {
+        match cipher {
+            Cipher::Aead(aead) => aead.tag_length() == self.tag_length,
+            Cipher::Xaes(_) => true,
+        }
+    }
+}
+
+/// An expanded key.
+#[derive(Debug)]
+enum Cipher {
+    Aead(Aead),
+    /// For XAES-256-GCM, which AWS-LC has not: its blocks derive each message's key.
+    Xaes(Xaes),
+}
+
+impl Cipher {
+    fn new(key: &Key, tag_length: TagLength) -> Result<Self, ffi::Refused> {
+        match key {
+            Key::Xaes256(bytes) => Xaes::new(bytes).map(Self::Xaes),
+            _ => Aead::new(key, tag_length).map(Self::Aead),
+        }
+    }
+
+    /// Works one message.
+    fn process(&self, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
+        match self {
+            Self::Aead(aead) => process(aead, slot, stability),
+            Self::Xaes(xaes) => match slot.nonce.split_first_chunk() {
+                Some((head, nonce)) => {
+                    let derived = Aead::new(&xaes.derive(head), TagLength::FULL)?;
+                    process(&derived, Slot { nonce, ..slot }, stability)
+                }
+                None => Ok(Status::NotProcessed),
+            },
+        }
     }
 }
 
 /// One key without a device around it, for tags of 16 bytes.
 #[derive(Debug)]
-pub(crate) struct OneKey(Aead);
+pub(crate) struct OneKey(Cipher);
 
 impl OneKey {
     pub(crate) fn new(key: &Key) -> Result<Self, OpenError> {
         let device = || "library".to_owned();
         let none = |ffi::Refused| OpenError::Absent { device: device(), reason: NO_CONTEXT.into() };
-        Aead::new(key, TagLength::FULL).map(Self).map_err(none)
+        Cipher::new(key, TagLength::FULL).map(Self).map_err(none)
     }
 
     pub(crate) fn process(
@@ -129,7 +171,7 @@ impl OneKey {
         slot: Slot<'_>,
         stability: Stability,
     ) -> Result<Status, DeviceError> {
-        process(&self.0, slot, stability).map_err(|ffi::Refused| DeviceError::Failed {
+        self.0.process(slot, stability).map_err(|ffi::Refused| DeviceError::Failed {
             device: "library".to_owned(),
             reason: "AWS-LC did not seal the message".to_owned(),
         })

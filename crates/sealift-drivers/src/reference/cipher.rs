@@ -1,4 +1,4 @@
-//! RustCrypto's AES-GCM for keys, nonces and tags whose lengths are known only at run time.
+//! RustCrypto's ciphers for keys, nonces and tags whose lengths are known only at run time.
 
 use super::NAME;
 use aes_gcm::aead::Nonce;
@@ -8,8 +8,10 @@ use aes_gcm::aes::cipher::typenum::Unsigned;
 use aes_gcm::aes::cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, KeyInit};
 use aes_gcm::aes::{Aes128, Aes192, Aes256};
 use aes_gcm::{AeadInOut, AesGcm};
-use sealift_core::{DeviceError, TagLength};
+use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
+use sealift_core::{Algorithm, DeviceError, TagLength};
 use subtle::ConstantTimeEq;
+use xaes_256_gcm::Xaes256Gcm;
 
 /// Nonce lengths in bytes: each is a type, and so one more copy of the code. These are all that
 /// NIST's CAVP files and Wycheproof have, up to the 128 bytes that any device takes.
@@ -31,20 +33,24 @@ macro_rules! by_nonce_length {
     };
 }
 
-/// An expanded AES key of any length, wiped on drop.
+/// An expanded key, wiped on drop.
 pub(super) enum Cipher {
-    Aes128(Aes128),
-    Aes192(Aes192),
-    Aes256(Aes256),
+    Gcm(Aes),
+    Xaes256(Xaes256Gcm),
+    Siv128(Aes128GcmSiv),
+    Siv256(Aes256GcmSiv),
 }
 
 impl Cipher {
-    /// Expands a key of 16, 24 or 32 bytes. It stays where it is, so that moving leaves no copies.
-    pub(super) fn new(key: &[u8]) -> Result<Box<Self>, DeviceError> {
-        let expanded = match key.len() {
-            16 => Aes128::new_from_slice(key).map(Self::Aes128),
-            24 => Aes192::new_from_slice(key).map(Self::Aes192),
-            _ => Aes256::new_from_slice(key).map(Self::Aes256),
+    /// Expands a key of one of the algorithm's lengths. It stays where it is, so that moving leaves no copies.
+    pub(super) fn new(algorithm: Algorithm, key: &[u8]) -> Result<Box<Self>, DeviceError> {
+        let expanded = match (algorithm, key.len()) {
+            (Algorithm::AesGcm, 16) => Aes128::new_from_slice(key).map(Aes::Aes128).map(Self::Gcm),
+            (Algorithm::AesGcm, 24) => Aes192::new_from_slice(key).map(Aes::Aes192).map(Self::Gcm),
+            (Algorithm::Xaes256Gcm, _) => Xaes256Gcm::new_from_slice(key).map(Self::Xaes256),
+            (Algorithm::AesGcmSiv, 16) => Aes128GcmSiv::new_from_slice(key).map(Self::Siv128),
+            (Algorithm::AesGcmSiv, _) => Aes256GcmSiv::new_from_slice(key).map(Self::Siv256),
+            _ => Aes256::new_from_slice(key).map(Aes::Aes256).map(Self::Gcm),
         };
         expanded.map(Box::new).map_err(|_| failed(format!("a key of {} bytes", key.len())))
     }
@@ -56,7 +62,12 @@ impl Cipher {
         aad: &[u8],
         text: &mut [u8],
     ) -> Result<[u8; 16], DeviceError> {
-        by_nonce_length!(self.seal_with(nonce, aad, text))
+        match self {
+            Self::Xaes256(cipher) => seal_whole(cipher, nonce, aad, text),
+            Self::Siv128(cipher) => seal_whole(cipher, nonce, aad, text),
+            Self::Siv256(cipher) => seal_whole(cipher, nonce, aad, text),
+            Self::Gcm(aes) => by_nonce_length!(aes.seal_with(nonce, aad, text)),
+        }
     }
 
     /// Decrypts a text where it is and says whether the tag was right; one whose length is not of the
@@ -68,12 +79,15 @@ impl Cipher {
         text: &mut [u8],
         tag: &[u8],
     ) -> Result<bool, DeviceError> {
-        if tag.len() == 16 {
-            return by_nonce_length!(self.open_with(nonce, aad, text, tag));
-        }
-        match TagLength::new(tag.len()) {
-            Ok(_) => self.open_by_sealing(nonce, aad, text, tag),
-            Err(_) => Ok(false),
+        match (self, TagLength::new(tag.len())) {
+            (Self::Xaes256(cipher), _) => open_whole(cipher, nonce, aad, text, tag),
+            (Self::Siv128(cipher), _) => open_whole(cipher, nonce, aad, text, tag),
+            (Self::Siv256(cipher), _) => open_whole(cipher, nonce, aad, text, tag),
+            (Self::Gcm(aes), Ok(TagLength::FULL)) => {
+                by_nonce_length!(aes.open_with(nonce, aad, text, tag))
+            }
+            (Self::Gcm(_), Ok(_)) => self.open_by_sealing(nonce, aad, text, tag),
+            (Self::Gcm(_), Err(_)) => Ok(false),
         }
     }
 
@@ -98,16 +112,23 @@ impl Cipher {
         }
         Ok(is_right)
     }
+}
 
+/// An expanded AES key of any length: one block cipher of the three, so that the mode is compiled once a nonce length.
+pub(super) enum Aes {
+    Aes128(Aes128),
+    Aes192(Aes192),
+    Aes256(Aes256),
+}
+
+impl Aes {
     fn seal_with<N: ArraySize>(
         &self,
         nonce: &[u8],
         aad: &[u8],
         text: &mut [u8],
     ) -> Result<[u8; 16], DeviceError> {
-        let whole = <&Nonce<Gcm<'_, N>>>::try_from(nonce).map_err(|_| wrong_nonce(nonce))?;
-        let sealed = Gcm::from(self).encrypt_inout_detached(whole, aad, text.into());
-        sealed.map(Into::into).map_err(|_| failed(too_long(aad, text)))
+        seal_whole(&Gcm::<'_, N>::from(self), nonce, aad, text)
     }
 
     fn open_with<N: ArraySize>(
@@ -117,16 +138,38 @@ impl Cipher {
         text: &mut [u8],
         tag: &[u8],
     ) -> Result<bool, DeviceError> {
-        let whole = <&Nonce<Gcm<'_, N>>>::try_from(nonce).map_err(|_| wrong_nonce(nonce))?;
-        let Ok(tag) = tag.try_into() else { return Ok(false) };
-        Ok(Gcm::from(self).decrypt_inout_detached(whole, aad, text.into(), tag).is_ok())
+        open_whole(&Gcm::<'_, N>::from(self), nonce, aad, text, tag)
     }
 }
 
-type Gcm<'a, N> = AesGcm<&'a Cipher, N, U16>;
+/// Seals with a full tag.
+fn seal_whole<A: AeadInOut<TagSize = U16>>(
+    cipher: &A,
+    nonce: &[u8],
+    aad: &[u8],
+    text: &mut [u8],
+) -> Result<[u8; 16], DeviceError> {
+    let whole = <&Nonce<A>>::try_from(nonce).map_err(|_| wrong_nonce(nonce))?;
+    let sealed = cipher.encrypt_inout_detached(whole, aad, text.into());
+    sealed.map(Into::into).map_err(|_| failed(too_long(aad, text)))
+}
 
-/// Makes one block cipher of the three, so that the mode is compiled once a nonce length.
-impl BlockCipherEncrypt for Cipher {
+/// Opens with a full tag.
+fn open_whole<A: AeadInOut<TagSize = U16>>(
+    cipher: &A,
+    nonce: &[u8],
+    aad: &[u8],
+    text: &mut [u8],
+    tag: &[u8],
+) -> Result<bool, DeviceError> {
+    let whole = <&Nonce<A>>::try_from(nonce).map_err(|_| wrong_nonce(nonce))?;
+    let Ok(tag) = tag.try_into() else { return Ok(false) };
+    Ok(cipher.decrypt_inout_detached(whole, aad, text.into(), tag).is_ok())
+}
+
+type Gcm<'a, N> = AesGcm<&'a Aes, N, U16>;
+
+impl BlockCipherEncrypt for Aes {
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
         match self {
             Self::Aes128(aes) => aes.encrypt_with_backend(f),
@@ -136,7 +179,7 @@ impl BlockCipherEncrypt for Cipher {
     }
 }
 
-impl BlockSizeUser for Cipher {
+impl BlockSizeUser for Aes {
     type BlockSize = U16;
 }
 
@@ -158,7 +201,7 @@ mod tests {
 
     #[test]
     fn only_tags_of_the_standards_lengths_open() {
-        let cipher = Cipher::new(&[7; 24]).unwrap();
+        let cipher = Cipher::new(Algorithm::AesGcm, &[7; 24]).unwrap();
         let mut sealed = *b"some text";
         let full = cipher.seal(&[1; 12], b"aad", &mut sealed).unwrap();
         for bytes in 0..=16 {

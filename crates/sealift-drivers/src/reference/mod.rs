@@ -1,4 +1,4 @@
-//! RustCrypto's AES-GCM: the oracle that other devices are compared with.
+//! RustCrypto's ciphers: the oracle that other devices are compared with.
 //!
 //! Written for trust, not for speed: it keeps nothing between batches, works message by message, and
 //! always opens in a private copy.
@@ -8,8 +8,8 @@ mod cipher;
 use crate::workers::{self, Crew, Software};
 use cipher::{Cipher, NONCE_LENGTHS};
 use sealift_core::{
-    Capabilities, Context, Device, DeviceError, Driver, NonceLengths, OpenError, Probe, Role,
-    SessionId, Slot, SlotTag, SlotText, Spec, Status, Work,
+    Algorithm, Capabilities, Context, Device, DeviceError, Driver, NonceLengths, OpenError, Probe,
+    Role, SessionId, Slot, SlotTag, SlotText, Spec, Status, Work,
 };
 use sealift_kernels::copy::copy;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Driver for Reference {
     }
 
     fn summary(&self) -> &'static str {
-        "RustCrypto's aes-gcm, which the others are checked against (workers=, cores=)"
+        "RustCrypto's aes-gcm, xaes-256-gcm and aes-gcm-siv, which the others are checked against (workers=, cores=)"
     }
 
     fn probe(&self) -> Probe {
@@ -36,7 +36,8 @@ impl Driver for Reference {
         workers::only(spec, &["workers", "cores"])?;
         let all = workers::capabilities(spec, NAME, Role::Oracle, DETAIL.to_owned());
         let nonce_lengths = NonceLengths::of(&NONCE_LENGTHS);
-        let capabilities = Capabilities { nonce_lengths, ..all };
+        let algorithms = Algorithm::ALL.to_vec();
+        let capabilities = Capabilities { algorithms, nonce_lengths, ..all };
         Ok(workers::open(Oracle, capabilities, Crew::of(spec)?, context))
     }
 }
@@ -49,7 +50,10 @@ impl Software for Oracle {
         let mut kept = None;
         for message in 0..work.len() {
             let (session, cipher) = match work.batch().session_of(message) {
-                None => (None, Cipher::new(work.raw_key(message).unwrap_or_default())?),
+                None => {
+                    let key = work.raw_key(message).unwrap_or_default();
+                    (None, Cipher::new(work.batch().algorithm, key)?)
+                }
                 Some(session) => (Some(session), cipher_of(work, session, kept.take())?),
             };
             let status = process(&cipher, work.slot(message))?;
@@ -70,7 +74,10 @@ fn cipher_of(
 ) -> Result<Box<Cipher>, DeviceError> {
     match kept {
         Some((Some(known), cipher)) if known == session => Ok(cipher),
-        _ => Cipher::new(work.key(session, NAME)?.as_bytes()),
+        _ => {
+            let key = work.key(session, NAME)?;
+            Cipher::new(key.algorithm(), key.as_bytes())
+        }
     }
 }
 
@@ -170,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_the_crate_refuses_leaves_zeros() {
-        let cipher = Cipher::new(&[7; 16]).unwrap();
+        let cipher = Cipher::new(Algorithm::AesGcm, &[7; 16]).unwrap();
         let (nonce, input) = ([1; 11], [3; 40]);
         for op in [Op::Seal, Op::Open] {
             for tag_bytes in [16, 12] {

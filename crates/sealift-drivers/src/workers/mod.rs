@@ -48,6 +48,7 @@ pub trait Software: Send + Sync + Debug + 'static {
     /// It can't expand the key.
     fn long_message(
         &self,
+        _algorithm: Algorithm,
         _op: Op,
         _key: &[u8],
         _nonce: &[u8],
@@ -132,11 +133,12 @@ impl<S: Software> Device for Pool<S> {
 
     fn long_message(
         &self,
+        algorithm: Algorithm,
         op: Op,
         key: &[u8],
         nonce: &[u8],
     ) -> Option<Result<Box<dyn LongMessage>, DeviceError>> {
-        self.shared.software.long_message(op, key, nonce)
+        self.shared.software.long_message(algorithm, op, key, nonce)
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {

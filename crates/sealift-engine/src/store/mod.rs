@@ -10,6 +10,8 @@
 //!
 //! Locks are taken in this order: what is common, then stripes. Only who has the first may have two stripes.
 
+mod seat;
+
 use crate::EngineError;
 use crate::nonces::NonceCounter;
 use crate::stripes::Stripes;
@@ -17,18 +19,14 @@ use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard};
 use sealift_core::{
     Algorithm, Batch, BatchError, Key, KeySource, Keys, NONCE_BYTES, NonceRule, Op, Ops, SessionId,
 };
+use seat::{NonceSource, Seat, Terms, count};
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError};
 
-/// The most messages one AES-GCM or AES-GCM-SIV key may seal (SP 800-38D section 8.3).
+/// The most messages one AES-GCM key may seal (SP 800-38D section 8.3).
 pub const SEALS_MAX: u64 = 1 << 32;
-
-/// The most messages a key of an algorithm may seal. Under XAES-256-GCM 2^80, which nobody reaches.
-pub(crate) fn seals_max(algorithm: Algorithm) -> u64 {
-    if algorithm == Algorithm::Xaes256Gcm { u64::MAX } else { SEALS_MAX }
-}
 
 /// Sessions and their keys.
 pub(crate) struct KeyStore {
@@ -72,33 +70,6 @@ impl Slot {
     }
 }
 
-/// Where nonces come from. A session's seals have them all from one source, so that none comes from both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum NonceSource {
-    /// The caller.
-    #[default]
-    Caller,
-    /// The session's counter.
-    Counter,
-}
-
-/// What a batch is checked for against each of its sessions.
-#[derive(Clone, Copy)]
-struct Terms {
-    algorithm: Algorithm,
-    nonces: NonceSource,
-}
-
-impl Terms {
-    fn of(batch: &Batch<'_>) -> Self {
-        let nonces = match batch.nonce_rule {
-            NonceRule::Counted => NonceSource::Counter,
-            NonceRule::Standard | NonceRule::HazmatAnyLength => NonceSource::Caller,
-        };
-        Self { algorithm: batch.algorithm, nonces }
-    }
-}
-
 /// What a group of threads has for itself.
 #[derive(Default)]
 struct Stripe {
@@ -106,47 +77,6 @@ struct Stripe {
     /// it stays in the nearest cache.
     seats: Vec<Seat>,
     leases: VecDeque<(u64, usize)>,
-}
-
-#[derive(Clone, Copy)]
-struct Seat {
-    /// The generation of the session, what its key is for, and in the last bit where the nonces of its seals come from,
-    /// if it may seal any here.
-    owner: u64,
-    /// How many messages its key may still seal here.
-    seals_left: u64,
-}
-
-impl Default for Seat {
-    /// That of no session.
-    fn default() -> Self {
-        Self { owner: u64::MAX, seals_left: 0 }
-    }
-}
-
-impl Seat {
-    fn owner(session: SessionId, terms: Terms) -> u64 {
-        u64::from(session.generation) << 8 | (terms.algorithm as u64) << 1 | terms.nonces as u64
-    }
-
-    #[inline]
-    fn is_of(&self, session: SessionId) -> bool {
-        self.owner >> 8 == u64::from(session.generation)
-    }
-}
-
-/// Whether a session is known here and may seal so many messages more on these terms; then they are counted.
-#[inline(always)]
-fn count(seats: &mut [Seat], session: SessionId, seals: u64, terms: Terms) -> bool {
-    // Where nothing is sealed it doesn't matter where nonces come from.
-    let differs = |owner: u64| (owner ^ Seat::owner(session, terms)) >> u32::from(seals == 0);
-    match seats.get_mut(session.slot as usize) {
-        Some(seat) if differs(seat.owner) == 0 && seat.seals_left >= seals => {
-            seat.seals_left -= seals;
-            true
-        }
-        _ => false,
-    }
 }
 
 impl Default for KeyStore {
@@ -365,6 +295,11 @@ impl KeyStore {
     /// Whether [`wipe_retired`](Self::wipe_retired) would find something. Takes no lock.
     pub(crate) fn has_wipeable(&self) -> bool {
         self.wipeable.load(Ordering::Acquire)
+    }
+
+    /// What the key of a session is for; nothing where there is no such session.
+    pub(crate) fn algorithm(&self, session: SessionId) -> Option<Algorithm> {
+        lock(&self.common).live(session)?.algorithm()
     }
 
     /// Seals counted for a session.

@@ -36,7 +36,7 @@ fn a_batch_for_another_algorithm_than_its_sessions_key_is_refused_with_both_name
         for batch in Algorithm::ALL {
             for op in [Op::Open, Op::Seal] {
                 let ops = Ops::All(op);
-                let batch = Batch { algorithm: batch, ops, ..seal(&[session]) };
+                let batch = Batch { algorithm: batch, ops, ..seal(std::slice::from_ref(&session)) };
                 let admitted = KeyStore::admit(Arc::clone(&store), &batch).map(drop);
                 let batch = batch.algorithm;
                 let refused = EngineError::Algorithm { message: 0, session, key, batch };

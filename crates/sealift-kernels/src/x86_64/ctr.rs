@@ -97,7 +97,7 @@ pub(super) fn encrypt_block<I: Isa>(
     schedule: &Expanded,
     block: I::Register,
 ) -> I::Register {
-    let [result] = encrypt(isa, schedule, [block]);
+    let [result] = encrypt(isa, schedule.round_keys(), [block]);
     result
 }
 
@@ -140,6 +140,45 @@ pub(super) unsafe fn crypt<I: Isa, const LONG: bool>(
         unsafe { stream.part(&text) };
     }
     stream.hash
+}
+
+/// Encrypts blocks where they are.
+#[inline(always)]
+pub(super) fn encrypt_blocks<I: Isa>(isa: I, round_keys: &[u128], blocks: &mut [u128]) {
+    let mut eights = blocks.chunks_exact_mut(8 * I::LANES);
+    for eight in &mut eights {
+        encrypt_registers::<I, 8>(isa, round_keys, eight);
+    }
+    let mut ones = eights.into_remainder().chunks_exact_mut(I::LANES);
+    for one in &mut ones {
+        encrypt_registers::<I, 1>(isa, round_keys, one);
+    }
+    let rest = ones.into_remainder();
+    if rest.is_empty() {
+        return;
+    }
+    let (place, bytes): (*mut u8, _) = (rest.as_mut_ptr().cast(), size_of_val(rest));
+    // SAFETY: so many bytes, fewer than a register's, are readable.
+    let register = unsafe { isa.load_part(place.cast_const(), bytes) };
+    let [register] = encrypt(isa, round_keys, [register]);
+    // SAFETY: as many are writable.
+    unsafe { isa.store_part(place, register, bytes) };
+}
+
+/// Encrypts `N` registers of blocks where they are.
+#[inline(always)]
+fn encrypt_registers<I: Isa, const N: usize>(isa: I, round_keys: &[u128], blocks: &mut [u128]) {
+    assert!(blocks.len() == N * I::LANES, "{} blocks", blocks.len());
+    let place: *mut u8 = blocks.as_mut_ptr().cast();
+    let mut registers = [isa.broadcast(&0); N];
+    for (at, register) in registers.iter_mut().enumerate() {
+        // SAFETY: so many registers are readable, as was asserted.
+        *register = unsafe { isa.load_table(place.wrapping_add(at * I::BYTES)) };
+    }
+    for (at, register) in encrypt(isa, round_keys, registers).into_iter().enumerate() {
+        // SAFETY: so many registers are writable, as was asserted.
+        unsafe { isa.store(place.wrapping_add(at * I::BYTES), register) };
+    }
 }
 
 /// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
@@ -272,7 +311,7 @@ impl<'s, I: Isa> Blocks<'s, I> {
             *block = self.isa.reverse(self.counters);
             self.counters = self.isa.later(self.counters, I::LANES);
         }
-        encrypt(self.isa, self.schedule, blocks)
+        encrypt(self.isa, self.schedule.round_keys(), blocks)
     }
 }
 
@@ -280,10 +319,10 @@ impl<'s, I: Isa> Blocks<'s, I> {
 #[inline(always)]
 fn encrypt<I: Isa, const N: usize>(
     isa: I,
-    schedule: &Expanded,
+    round_keys: &[u128],
     mut states: [I::Register; N],
 ) -> [I::Register; N] {
-    let [first, middle @ .., last] = schedule.round_keys() else { return states };
+    let [first, middle @ .., last] = round_keys else { return states };
     let first = isa.broadcast(first);
     for state in &mut states {
         *state = isa.xor(*state, first);

@@ -242,6 +242,17 @@ macro_rules! compiled {
             $crate::x86_64::parts::part::<_, false>(token, schedule, text, first_block, next)
         }
 
+        /// Encrypts blocks where they are.
+        pub(crate) fn encrypt_blocks(token: $token, round_keys: &[u128], blocks: &mut [u128]) {
+            // SAFETY: `token` is proof that this processor has the instructions.
+            unsafe { encrypt_blocks_compiled(token, round_keys, blocks) }
+        }
+
+        #[target_feature(enable = $features)]
+        fn encrypt_blocks_compiled(token: $token, round_keys: &[u128], blocks: &mut [u128]) {
+            $crate::x86_64::ctr::encrypt_blocks(token, round_keys, blocks);
+        }
+
         /// Adds the key stream of a counter block, a number that counts in all its bits, to a text.
         pub(crate) fn add_key_stream(
             token: $token,

@@ -18,7 +18,7 @@ mod mixed;
 use std::hint::black_box;
 
 use common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed};
-use sealift_core::{LongMessage, Op, Slot, SlotTag, SlotText, Status};
+use sealift_core::{Algorithm, LongMessage, Op, Slot, SlotTag, SlotText, Status};
 use sealift_kernels::{Parts, Path, Schedule, ctr_in_place, process, valgrind};
 
 const TEXT_LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 31, 64, 100, 128, 130, 256, 1_420];
@@ -145,7 +145,8 @@ fn parts_of_a_text_follow_no_secret() {
         let (mut output, mut tag) = (output(place, &text), vec![0xee; message.tag_len]);
         let cut = text.len() / 32 * 16;
         nothing_follows(|| {
-            let parts = Parts::new(path, &key, Op::Seal, &message.nonce).unwrap();
+            let parts =
+                Parts::new(path, Algorithm::AesGcm, &key, Op::Seal, &message.nonce).unwrap();
             let (first, second) = output.split_at_mut(cut);
             let blocks = u32::try_from(cut / 16).unwrap();
             let hashes = [

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use sealift_core::{
-    Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
+    Algorithm, Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Slot,
+    SlotTag, SlotText, Status, Tags, Work,
 };
-use sealift_kernels::{Path, Schedule, Schedules, run, valgrind};
+use sealift_kernels::{Path, Schedule, Schedules, process_xaes, run, valgrind};
 
 use crate::common::{Message, Place as At, Random, Sealed};
 use crate::{nothing_follows, paths, public, secret};
@@ -13,9 +14,12 @@ use crate::{nothing_follows, paths, public, secret};
 #[test]
 fn a_batch_of_mixed_keys_and_operations_follows_no_secret() {
     for path in paths() {
-        for how in [How::Each, How::Raw, How::One] {
+        for (algorithm, how) in [Algorithm::AesGcm, Algorithm::Xaes256Gcm]
+            .into_iter()
+            .flat_map(|algorithm| [How::Each, How::Raw, How::One].map(|how| (algorithm, how)))
+        {
             for text_bytes in TEXT_LENGTHS {
-                let mixed = Mixed::new(how, text_bytes);
+                let mixed = Mixed::new(algorithm, how, text_bytes);
                 let opened = mixed.run(path, how);
                 let expected = mixed.messages.iter().enumerate().map(|(i, _)| mixed.expected(i));
                 for (i, (status, text)) in expected.enumerate() {
@@ -40,6 +44,7 @@ enum How {
 
 /// A batch in which every third message is sealed, every third opens, and every third does not.
 struct Mixed {
+    algorithm: Algorithm,
     text_bytes: usize,
     messages: Vec<Message>,
     sealed: Vec<Sealed>,
@@ -54,11 +59,11 @@ struct Worked {
 impl Mixed {
     const MESSAGES: usize = 60;
 
-    fn new(how: How, text_bytes: usize) -> Mixed {
+    fn new(algorithm: Algorithm, how: How, text_bytes: usize) -> Mixed {
         let mut random = Random(40);
         let messages: Vec<Message> = (0..Mixed::MESSAGES)
             .scan(None, |key: &mut Option<Vec<u8>>, _| {
-                let mut message = random.message(32, 12, 17, text_bytes);
+                let mut message = random.message(32, algorithm.nonce_bytes(), 17, text_bytes);
                 message.tag_len = 16;
                 if how == How::One {
                     message.key.clone_from(key.get_or_insert_with(|| message.key.clone()));
@@ -66,10 +71,13 @@ impl Mixed {
                 Some(message)
             })
             .collect();
-        let seal = |message: &Message| message.seal(Path::Model, At::Apart);
+        let seal = |message: &Message| match algorithm {
+            Algorithm::Xaes256Gcm => seal_xaes(message),
+            _ => message.seal(Path::Model, At::Apart),
+        };
         let mut sealed: Vec<Sealed> = messages.iter().map(seal).collect();
         sealed.iter_mut().skip(2).step_by(3).for_each(|sealed| sealed.tag[15] ^= 1);
-        Mixed { text_bytes, messages, sealed }
+        Mixed { algorithm, text_bytes, messages, sealed }
     }
 
     fn op(message: usize) -> Op {
@@ -101,8 +109,12 @@ impl Mixed {
             How::One | How::Each => Keys::Session(SESSION),
         };
         let aads = self.messages.iter().flat_map(|m| m.aad.clone()).collect::<Vec<u8>>();
-        let (nonce, text) = (Column::fixed(&nonces, 12), Column::fixed(&texts, self.text_bytes));
+        let (nonce, text) = (
+            Column::fixed(&nonces, self.algorithm.nonce_bytes()),
+            Column::fixed(&texts, self.text_bytes),
+        );
         let batch = Batch {
+            algorithm: self.algorithm,
             ops: Ops::Each((0..Mixed::MESSAGES).map(Mixed::op).collect()),
             aad: Column::fixed(&aads, 17),
             tags: Tags::Apart(Column::fixed(&tags, 16)),
@@ -129,6 +141,21 @@ impl Mixed {
         worked.text = public(worked.text);
         worked
     }
+}
+
+/// What the model makes of a message of XAES-256-GCM.
+fn seal_xaes(message: &Message) -> Sealed {
+    let (mut text, mut tag) = (message.text.clone(), vec![0; 16]);
+    let slot = Slot {
+        op: Op::Seal,
+        nonce: &message.nonce,
+        aad: &message.aad,
+        text: SlotText::InPlace(&mut text),
+        tag: SlotTag::Write(&mut tag),
+    };
+    let status = process_xaes(Path::Model, &message.schedule(Path::Model), slot);
+    assert_eq!(status, Status::Ok);
+    Sealed { text, tag }
 }
 
 struct NoKeys;

@@ -12,3 +12,4 @@ mod layouts;
 mod many;
 mod parts;
 mod vectors;
+mod xaes;

@@ -1,7 +1,7 @@
 //! A message worked in parts gives what the same message gives whole, and refuses what that refuses.
 
 use crate::common::{KEY_LENGTHS, Message, PLACES, Place, Random, Sealed, WRAPPING_NONCES};
-use sealift_core::{LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
+use sealift_core::{Algorithm, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status};
 use sealift_kernels::{Parts, Path};
 use std::thread;
 
@@ -45,7 +45,8 @@ fn counters_wrap_in_a_part_and_between_two() {
 fn hashes_that_are_not_of_the_whole_text_make_no_tag_and_leave_zeros() {
     for path in Path::available() {
         let message = Random(61).message(16, 12, 5, 100);
-        let parts = Parts::new(path, &message.key, Op::Seal, &message.nonce).unwrap();
+        let parts =
+            Parts::new(path, Algorithm::AesGcm, &message.key, Op::Seal, &message.nonce).unwrap();
         let (mut output, mut tag) = (vec![0; 100], vec![0; message.tag_len]);
         let text = SlotText::Apart { input: &message.text[..48], output: &mut output[..48] };
         let hash = parts.work_part(0, text);
@@ -109,7 +110,7 @@ fn worked(
         Place::InPlace => input.clone(),
     };
     let mut tag = vec![0xee; message.tag_len];
-    let parts = Parts::new(path, &message.key, op, &message.nonce).unwrap();
+    let parts = Parts::new(path, Algorithm::AesGcm, &message.key, op, &message.nonce).unwrap();
     let starts: Vec<_> = [0].iter().chain(cuts).copied().collect();
     let end_of = |part: usize| starts.get(part + 1).map_or(input.len(), |cut| *cut as usize * 16);
     let hashes: Vec<PartHash> = thread::scope(|scope| {

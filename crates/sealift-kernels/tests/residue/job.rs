@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sealift_core::{
-    Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId, Status,
-    Tags, Work,
+    Algorithm, Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId,
+    Status, Tags, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
 
@@ -13,6 +13,7 @@ use crate::common::Random;
 /// What is done to messages of one length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
+    pub(crate) algorithm: Algorithm,
     pub(crate) path: Path,
     pub(crate) how: How,
     pub(crate) what: What,
@@ -116,10 +117,14 @@ impl Buffers {
         };
         let text = Column::fixed(&self.texts, text_bytes);
         let batch = Batch {
+            algorithm: self.job.algorithm,
             ops: Ops::All(op),
             tags: Tags::Apart(Column::fixed(&self.tags, 16)),
             aad: Column::Same((&self.aad).into()),
-            nonce_rule: NonceRule::HazmatAnyLength,
+            nonce_rule: match self.job.algorithm {
+                Algorithm::AesGcm => NonceRule::HazmatAnyLength,
+                _ => NonceRule::Standard,
+            },
             ..Batch::seal(messages, keys, Column::fixed(&self.nonces, nonce_bytes), text)
         };
         let output = Output {

@@ -16,7 +16,7 @@ mod stack;
 use std::hint::black_box;
 
 use job::{Buffers, How, Job, What};
-use sealift_core::{LongMessage, Op, Slot, SlotTag, SlotText, Status};
+use sealift_core::{Algorithm, LongMessage, Op, Slot, SlotTag, SlotText, Status};
 use sealift_kernels::{Parts, Path, Schedule, ctr_in_place};
 use stack::Stack;
 
@@ -107,7 +107,7 @@ fn parts_of_a_text_leave_nothing_of_its_key_on_the_stack() {
                 let mut random = common::Random(seed);
                 let key = random.bytes(key_bytes);
                 text.copy_from_slice(&random.bytes(len));
-                let parts = Parts::new(path, &key, Op::Seal, &nonce).unwrap();
+                let parts = Parts::new(path, Algorithm::AesGcm, &key, Op::Seal, &nonce).unwrap();
                 let (mut hashes, mut tag) = ([const { None }; 2], [0; 16]);
                 let left = stack.after(&mut || {
                     let (first, second) = text.split_at_mut(cut);
@@ -185,12 +185,16 @@ fn is_public(word: u64, public: &[Vec<u8>]) -> bool {
 /// As many messages as are worked alike and as few as are not, of lengths that take every kernel.
 fn jobs() -> Vec<Job> {
     let mut jobs = vec![];
-    for (messages, text_bytes, key_bytes, nonce_bytes, aad_bytes) in SHAPES {
+    let gcm = SHAPES.map(|shape| (Algorithm::AesGcm, shape));
+    let xaes = XAES_SHAPES.map(|shape| (Algorithm::Xaes256Gcm, shape));
+    for (algorithm, shape) in gcm.into_iter().chain(xaes) {
+        let (messages, text_bytes, key_bytes, nonce_bytes, aad_bytes) = shape;
         for path in Path::available() {
             for how in [How::One, How::Each, How::Raw] {
                 for what in [What::Sealed, What::Opened, What::Refused] {
                     if path != Path::Model || text_bytes <= 128 {
                         jobs.push(Job {
+                            algorithm,
                             path,
                             how,
                             what,
@@ -232,6 +236,14 @@ const SHAPES: [(usize, usize, usize, usize, usize); 22] = [
     (23, 1_420, 32, 12, 17),
     (23, 1_420, 32, 12, 300),
     (23, 9_000, 32, 12, 17),
+];
+
+const XAES_SHAPES: [(usize, usize, usize, usize, usize); 5] = [
+    (1, 128, 32, 24, 17),
+    (1, 9_000, 32, 24, 17),
+    (7, 128, 32, 24, 17),
+    (23, 128, 32, 24, 17),
+    (23, 1_420, 32, 24, 17),
 ];
 
 #[inline(never)]

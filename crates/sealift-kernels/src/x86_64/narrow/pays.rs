@@ -5,10 +5,7 @@ use core::ops::Range;
 use sealift_core::{Op, Spans, Work};
 
 use super::LONG_TEXT;
-use crate::{
-    Schedules,
-    x86_64::window::item::MEDIUM_AAD,
-};
+use crate::{Schedules, x86_64::window::item::MEDIUM_AAD};
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
 /// alike, because the kernel takes messages of one kind at a time.

@@ -47,10 +47,11 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let rest = windows(work, range, schedules, Some(token), LONG_TEXT, how, |together, items, ahead| {
-        // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
-        unsafe { kernel(token, together, items, ahead) };
-    });
+    let rest =
+        windows(work, range, schedules, Some(token), LONG_TEXT, how, |together, items, ahead| {
+            // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
+            unsafe { kernel(token, together, items, ahead) };
+        });
     lane::wipe();
     stack::wipe();
     rest

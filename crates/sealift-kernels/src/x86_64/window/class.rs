@@ -2,9 +2,7 @@
 
 use sealift_core::Op;
 
-use super::item::{
-    Class, KeyForm, LONG_AAD, LONG_TEXT_MAX, MEDIUM_AAD, MEDIUM_AAD_BLOCKS,
-};
+use super::item::{Class, KeyForm, LONG_AAD, LONG_TEXT_MAX, MEDIUM_AAD, MEDIUM_AAD_BLOCKS};
 
 /// What differs between the classes of a batch, in a number.
 ///

@@ -40,7 +40,9 @@ pub(super) fn windows(
     how: fn(&Class, bool, usize) -> How,
     kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
-    DESK.with_borrow_mut(|desks| on_desks(desks, work, range, schedules, token, long_text, how, kernel))
+    DESK.with_borrow_mut(|desks| {
+        on_desks(desks, work, range, schedules, token, long_text, how, kernel)
+    })
 }
 
 fn on_desks(
@@ -63,7 +65,8 @@ fn on_desks(
     let is_uniform = spans.is_regular() && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source = Source { token, spans: &mut spans, schedules, first, long_text, rest: &mut rest, how };
+    let mut source =
+        Source { token, spans: &mut spans, schedules, first, long_text, rest: &mut rest, how };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),

@@ -1,21 +1,21 @@
 //! One message at a time.
 
 use sealift_core::{
-    DeviceError, Key, MAX_NONCE_BYTES, MAX_TEXT_BYTES, Op, OpenError, Slot, SlotTag, SlotText,
-    Stability, Status, TagLength,
+    Algorithm, DeviceError, Key, MAX_NONCE_BYTES, MAX_TEXT_BYTES, Op, OpenError, Slot, SlotTag,
+    SlotText, Stability, Status, TagLength,
 };
 use sealift_drivers::single::Single;
 use sealift_engine::SEALS_MAX;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// AES-GCM under one key, a message at a time on the calling thread: without an engine, and with less to do before each
+/// One key, of any algorithm, a message at a time on the calling thread: without an engine, and with less to do before each
 /// message than one has. Many messages in a call are faster by an [`Engine`](crate::Engine).
 ///
 /// It works on in a forked child; each process counts its own seals.
 ///
 /// ```
-/// let cipher = sealift::AesGcm::new(&sealift::Key::new(&[7; 16])?)?;
+/// let cipher = sealift::Cipher::new(&sealift::Key::new(&[7; 16])?)?;
 /// let mut sealed = [0; 5 + 16];
 /// cipher.seal(&[1; 12], b"header", b"hello", &mut sealed)?;
 ///
@@ -24,35 +24,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// assert_eq!((status, &text), (sealift::Status::Ok, b"hello"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct AesGcm {
+pub struct Cipher {
+    algorithm: Algorithm,
     single: Single,
     sealed: AtomicU64,
 }
 
-impl AesGcm {
+impl Cipher {
     /// Expands a key.
     ///
     /// # Errors
     /// The environment variable `SEALIFT_ISA` names no instruction set.
     pub fn new(key: &Key) -> Result<Self, OpenError> {
-        Ok(Self { single: Single::new(key)?, sealed: AtomicU64::new(0) })
+        Ok(Self {
+            algorithm: key.algorithm(),
+            single: Single::new(key)?,
+            sealed: AtomicU64::new(0),
+        })
     }
 
     /// Seals: `out` gets the ciphertext and the tag of 16 bytes behind it. Never use a nonce twice.
     ///
     /// # Errors
-    /// `out` has another length; a nonce that is empty or longer than 128 bytes (12 are usual); a text that is too long;
-    /// 2^32 messages were sealed.
+    /// `out` has another length; a nonce that has not its algorithm's length, of which AES-GCM takes 1 to 128 bytes (12 are
+    /// usual); a text that is too long; [`Algorithm::seals_max`] messages were sealed.
     pub fn seal(
         &self,
         nonce: &[u8],
         aad: &[u8],
         text: &[u8],
         out: &mut [u8],
-    ) -> Result<(), AesGcmError> {
+    ) -> Result<(), CipherError> {
         let (room, needed) = (out.len(), text.len().saturating_add(TAG_BYTES));
         if room != needed {
-            return Err(AesGcmError::Room { room, needed });
+            return Err(CipherError::Room { room, needed });
         }
         let (output, tag) = out.split_at_mut(text.len());
         let text = SlotText::Apart { input: text, output };
@@ -70,14 +75,14 @@ impl AesGcm {
         aad: &[u8],
         sealed: &[u8],
         out: &mut [u8],
-    ) -> Result<Status, AesGcmError> {
+    ) -> Result<Status, CipherError> {
         let Some((input, tag)) = sealed.split_last_chunk::<TAG_BYTES>() else {
             out.fill(0);
             return Ok(Status::AuthFailed);
         };
         let (room, needed) = (out.len(), input.len());
         if room != needed {
-            return Err(AesGcmError::Room { room, needed });
+            return Err(CipherError::Room { room, needed });
         }
         let text = SlotText::Apart { input, output: out };
         let slot = Slot { op: Op::Open, nonce, aad, text, tag: SlotTag::Check(tag) };
@@ -90,10 +95,14 @@ impl AesGcm {
     /// # Errors
     /// As [`seal`](Self::seal); parts that don't fit the operation.
     #[inline]
-    pub fn process(&self, slot: Slot<'_>, stability: Stability) -> Result<Status, AesGcmError> {
-        let bytes = slot.nonce.len();
-        if !(1..=MAX_NONCE_BYTES).contains(&bytes) {
-            return Err(AesGcmError::Nonce { bytes });
+    pub fn process(&self, slot: Slot<'_>, stability: Stability) -> Result<Status, CipherError> {
+        let (algorithm, bytes) = (self.algorithm, slot.nonce.len());
+        let takes = match algorithm {
+            Algorithm::AesGcm => (1..=MAX_NONCE_BYTES).contains(&bytes),
+            _ => bytes == algorithm.nonce_bytes(),
+        };
+        if !takes {
+            return Err(CipherError::Nonce { algorithm, bytes });
         }
         let text_bytes = match &slot.text {
             SlotText::Apart { input, .. } => input.len(),
@@ -101,17 +110,19 @@ impl AesGcm {
             SlotText::Read(text) => text.len(),
         };
         if text_bytes as u64 > MAX_TEXT_BYTES {
-            return Err(AesGcmError::Text { bytes: text_bytes });
+            return Err(CipherError::Text { bytes: text_bytes });
         }
         if !fits(&slot) {
-            return Err(AesGcmError::Parts);
+            return Err(CipherError::Parts);
         }
-        if slot.op == Op::Seal && self.sealed.fetch_add(1, Ordering::Relaxed) >= SEALS_MAX {
+        if slot.op == Op::Seal
+            && self.sealed.fetch_add(1, Ordering::Relaxed) >= algorithm.seals_max()
+        {
             self.sealed.fetch_sub(1, Ordering::Relaxed);
-            return Err(AesGcmError::SealLimit);
+            return Err(CipherError::SealLimit);
         }
         match self.single.process(slot, stability)? {
-            Status::NotProcessed | Status::Wiped => Err(AesGcmError::Parts),
+            Status::NotProcessed | Status::Wiped => Err(CipherError::Parts),
             status => Ok(status),
         }
     }
@@ -133,16 +144,16 @@ fn fits(slot: &Slot<'_>) -> bool {
         }
 }
 
-impl fmt::Debug for AesGcm {
+impl fmt::Debug for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AesGcm(secret)")
+        f.write_str("Cipher(secret)")
     }
 }
 
 /// Why a message was not worked. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AesGcmError {
+pub enum CipherError {
     /// The place for the result has another length.
     #[error("the result takes {needed} bytes, and its place has {room}")]
     Room {
@@ -151,14 +162,16 @@ pub enum AesGcmError {
         /// What would be right.
         needed: usize,
     },
-    /// A nonce of a length that GCM does not take here.
-    #[error("a nonce of {bytes} bytes: give 1 to {MAX_NONCE_BYTES}, 12 are usual")]
+    /// A nonce of a length that the algorithm does not take here.
+    #[error("a nonce of {bytes} bytes for {algorithm}: give {}", nonce_lengths(*.algorithm))]
     Nonce {
+        /// What the key is for.
+        algorithm: Algorithm,
         /// Its length.
         bytes: usize,
     },
     /// A text longer than the standard allows.
-    #[error("a text of {bytes} bytes: AES-GCM takes at most {MAX_TEXT_BYTES}")]
+    #[error("a text of {bytes} bytes: a message takes at most {MAX_TEXT_BYTES}")]
     Text {
         /// Its length.
         bytes: usize,
@@ -176,14 +189,21 @@ pub enum AesGcmError {
     Device(#[from] DeviceError),
 }
 
+fn nonce_lengths(algorithm: Algorithm) -> String {
+    match algorithm {
+        Algorithm::AesGcm => format!("1 to {MAX_NONCE_BYTES}, 12 are usual"),
+        _ => algorithm.nonce_bytes().to_string(),
+    }
+}
+
 const TAG_BYTES: usize = TagLength::FULL.bytes();
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cipher() -> AesGcm {
-        AesGcm::new(&Key::new(&[7; 32]).unwrap()).unwrap()
+    fn cipher() -> Cipher {
+        Cipher::new(&Key::new(&[7; 32]).unwrap()).unwrap()
     }
 
     #[test]
@@ -208,9 +228,29 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_another_algorithm_takes_its_nonces_and_gives_what_its_session_gives() {
+        for algorithm in [Algorithm::Xaes256Gcm, Algorithm::AesGcmSiv] {
+            let key = || Key::with_algorithm(algorithm, &[7; 32]).unwrap();
+            let engine = crate::Engine::detect().unwrap();
+            let (cipher, session) = (Cipher::new(&key()).unwrap(), engine.session(key()).unwrap());
+            let nonce = vec![3; algorithm.nonce_bytes()];
+            let (mut one, mut other, mut opened) = ([0; 21], [0; 21], [0; 5]);
+            cipher.seal(&nonce, b"aad", b"hello", &mut one).unwrap();
+            session.seal(&nonce, b"aad", b"hello", &mut other).unwrap();
+            assert_eq!(one, other, "{algorithm}");
+            assert_eq!(cipher.open(&nonce, b"aad", &one, &mut opened).unwrap(), Status::Ok);
+            assert_eq!(&opened, b"hello");
+            assert_eq!(cipher.open(&nonce, b"", &one, &mut opened).unwrap(), Status::AuthFailed);
+            assert_eq!(opened, [0; 5]);
+            let error = cipher.seal(&[3; 13], b"", b"hello", &mut one).unwrap_err().to_string();
+            assert!(error.contains(algorithm.name()), "{error}");
+        }
+    }
+
+    #[test]
     fn what_does_not_fit_is_an_error_and_writes_nothing() {
         let (cipher, mut out) = (cipher(), [9; 21]);
-        let said = |error: AesGcmError| error.to_string();
+        let said = |error: CipherError| error.to_string();
         let nonces = [&[][..], &[1; 129]];
         for nonce in nonces {
             let error = said(cipher.seal(nonce, b"", b"hello", &mut out).unwrap_err());
@@ -219,19 +259,19 @@ mod tests {
         let error = said(cipher.seal(&[1; 12], b"", b"hell", &mut out).unwrap_err());
         assert_eq!(error, "the result takes 20 bytes, and its place has 21");
         let error = cipher.open(&[1; 12], b"", &[0; 16], &mut out).unwrap_err();
-        assert!(matches!(error, AesGcmError::Room { needed: 0, .. }));
+        assert!(matches!(error, CipherError::Room { needed: 0, .. }));
         assert_eq!(out, [9; 21]);
         let short = cipher.open(&[1; 12], b"", &[0; 15], &mut out).unwrap();
         assert_eq!((short, out), (Status::AuthFailed, [0; 21]));
         let text = SlotText::Read(b"hello");
         let slot =
             Slot { op: Op::Open, nonce: &[1; 12], aad: &[], text, tag: SlotTag::Check(&[0; 16]) };
-        assert!(matches!(cipher.process(slot, Stability::Frozen), Err(AesGcmError::Parts)));
+        assert!(matches!(cipher.process(slot, Stability::Frozen), Err(CipherError::Parts)));
         for tag in [SlotTag::Write(&mut [0; 12]), SlotTag::Check(&[0; 16]), SlotTag::Missing] {
             let mut text = *b"hello";
             let place = SlotText::InPlace(&mut text);
             let slot = Slot { op: Op::Seal, nonce: &[1; 12], aad: &[], text: place, tag };
-            assert!(matches!(cipher.process(slot, Stability::Frozen), Err(AesGcmError::Parts)));
+            assert!(matches!(cipher.process(slot, Stability::Frozen), Err(CipherError::Parts)));
             assert_eq!(&text, b"hello");
         }
     }
@@ -242,8 +282,8 @@ mod tests {
         cipher.sealed.store(SEALS_MAX - 1, Ordering::Relaxed);
         let mut seal = || cipher.seal(&[1; 12], b"", b"hello", &mut out);
         assert!(seal().is_ok());
-        assert!(matches!(seal(), Err(AesGcmError::SealLimit)));
-        assert!(matches!(seal(), Err(AesGcmError::SealLimit)));
+        assert!(matches!(seal(), Err(CipherError::SealLimit)));
+        assert!(matches!(seal(), Err(CipherError::SealLimit)));
         let mut text = [0; 5];
         assert!(cipher.open(&[1; 12], b"", &out, &mut text).is_ok(), "opening is not limited");
     }
