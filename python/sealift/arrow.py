@@ -85,7 +85,7 @@ def seal_column(
             threads=threads,
         )
 
-    return _work(data, column, seal)
+    return _work(data, column, keys, seal)
 
 
 def open_column(
@@ -141,7 +141,7 @@ def open_column(
             threads=threads,
         )
 
-    return _work(data, column, open_)
+    return _work(data, column, keys, open_)
 
 
 def reseal_column(
@@ -186,7 +186,7 @@ def reseal_column(
             threads=threads,
         )
 
-    return _work(data, column, reseal)
+    return _work(data, column, keys, reseal)
 
 
 def seal_expression(
@@ -256,8 +256,12 @@ def _one_of(name: str, given: str, *known: str) -> str:
 _Worker = Callable[[Any, "_Others", str], Any]
 
 
-def _work(data: Any, column: str | None, worker: _Worker) -> Any:
-    library = type(data).__module__.partition(".")[0]
+def _work(data: Any, column: str | None, keys: Keyring, worker: _Worker) -> Any:
+    if not isinstance(keys, Keyring):
+        raise TypeError(f"keys is {type(keys).__name__}: give a Keyring, for example of a mapping")
+    kind, library = type(data).__name__, type(data).__module__.partition(".")[0]
+    if (column is None) == (kind in _TABLES):
+        raise TypeError(f"data is {kind} and column is {column!r}: {_TABLE_HINT}")
     if column is None:
         name = getattr(data, "name", None)
         made = worker(data, _Others(None), name if isinstance(name, str) and name else "the column")
@@ -321,6 +325,13 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
     if library == "polars":
         return data.with_columns(made.alias(column))
     return data.assign(**{column: made})
+
+
+_TABLES = ("Table", "RecordBatch", "DataFrame", "DuckDBPyRelation")
+_TABLE_HINT = (
+    "name the column of a Table, RecordBatch, DataFrame or relation of duckdb, "
+    "and none of an array; a LazyFrame takes seal_expression and open_expression"
+)
 
 
 @functools.cache
