@@ -13,6 +13,7 @@ No library of these is imported before an object of it is given.
 """
 
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -294,10 +295,8 @@ def _like(library: str, data: Any, made: Any) -> Any:
     if library == "polars":
         return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":
-        import pandas
-        import pyarrow as pa
-
-        array = pandas.arrays.ArrowExtensionArray(pa.chunked_array(made))
+        pandas, pyarrow = sys.modules["pandas"], importlib.import_module("pyarrow")
+        array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array(made))
         return pandas.Series(array, index=data.index, name=data.name)
     return made
 
