@@ -227,7 +227,7 @@ def _expression(
 
     if isinstance(expression, str):
         expression = polars.col(expression)
-    parts = aad if isinstance(aad, list) else [] if aad is None else [aad]
+    parts = aad if isinstance(aad, list | tuple) else [] if aad is None else [aad]
     inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
     data_type: Any = polars.String if options.get("to") == "string" else polars.Binary
     if work is seal_column and options.get("layout") == "columns":

@@ -1,5 +1,7 @@
 """Columns of pyarrow, polars, pandas and duckdb come back as they were given."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -320,6 +322,13 @@ def test_rotated_keys_open_old_rows_and_reseal_moves_them_to_the_newest() -> Non
             as_bytes(arrow.open_column(each, "payload", keys=newest, aad="order")["payload"])
             == OPENED
         )
+
+
+def test_no_library_of_tables_is_imported_before_it_is_used() -> None:
+    libraries = "{'pyarrow', 'polars', 'pandas', 'duckdb', 'numpy'}"
+    code = f"import sys, sealift.arrow; print({libraries} & {{*sys.modules}})"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("set()\n", "")
 
 
 @given(
