@@ -243,6 +243,17 @@ def test_an_id_of_eight_bytes_makes_every_row_of_its_call_four_bytes_longer() ->
     assert arrow.open_column(sealed, keys=both).equals(texts)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_of_unequal_overhead_open_together(first: int) -> None:
+    keys = arrow.Keyring({1: KEYS[1]})
+    narrow = arrow.seal_column(texts_of("binary"), keys=keys, key_ids=1)
+    keys.rotate(2**40, KEYS[2])
+    wide = arrow.seal_column(texts_of("binary"), keys=keys, key_ids=1)
+    rows = [[narrow, wide], [wide, narrow]][first]
+    for sealed in (pyarrow.chunked_array(rows), pyarrow.concat_arrays(rows)):
+        assert as_bytes(arrow.open_column(sealed, keys=keys)) == OPENED * 2
+
+
 @pytest.mark.parametrize("algorithm", ["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"])
 def test_each_algorithm_comes_back(algorithm: Any) -> None:
     keys = arrow.Keyring(KEYS, algorithm=algorithm)
