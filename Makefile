@@ -145,6 +145,11 @@ huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every inst
 spark: $(EXTENSION) $(SPARK) ## Exchange a thousand sealed rows with Spark each way; needs Java 17, a minute
 	@PYTHONPATH=python .venv/spark/bin/python tools/spark_exchange.py
 
+.PHONY: fuzz
+fuzz: | tools ## Try CASES (100,000) cases a property of sealed rows: nothing opens that was not sealed
+	@echo "Trying sealed rows that were changed"
+	@CASES=$${CASES:-100000} cargo test --quiet --release -p sealift-columns --test rows
+
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building a CUDA without a GPU, for tests"

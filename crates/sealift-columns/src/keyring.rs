@@ -369,3 +369,71 @@ const KEY_BYTES_MAX: usize = 32;
 
 /// Smaller integer ids are found without hashing.
 const SMALL_IDS: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keyring(algorithm: Algorithm) -> Keyring {
+        let keyring = Keyring::new();
+        let key = Key::with_algorithm(algorithm, &[7; 32]).unwrap();
+        keyring.rotate(&KeyId::Integer(5), &key).unwrap();
+        keyring
+    }
+
+    #[test]
+    fn a_key_under_drawn_nonces_of_12_bytes_seals_2_to_the_32_rows() {
+        let keyring = keyring(Algorithm::AesGcm);
+        let table = keyring.read();
+        table.add_sealed(&[u32::MAX]);
+        assert!(!table.may_pass_limit(1));
+        assert!(table.may_pass_limit(2));
+        let sealed = u32::MAX.into();
+        assert_eq!(table.first_passed(&[2]), Some((KeyId::Integer(5), sealed)));
+        assert_eq!(table.first_passed(&[1]), None);
+    }
+
+    #[test]
+    fn other_algorithms_have_no_limit_to_count() {
+        for algorithm in [Algorithm::Xaes256Gcm, Algorithm::AesGcmSiv] {
+            let keyring = keyring(algorithm);
+            keyring.read().add_sealed(&[u32::MAX]);
+            assert!(!keyring.read().may_pass_limit(u64::MAX));
+        }
+    }
+
+    #[test]
+    fn versions_ascend_and_ids_are_of_one_kind() {
+        let (keyring, key) = (keyring(Algorithm::AesGcm), Key::new(&[1; 16]).unwrap());
+        let id = KeyId::Integer(5);
+        assert_eq!(keyring.rotate(&id, &key).unwrap(), 1);
+        assert!(keyring.insert(&id, 1, &key).is_err());
+        keyring.insert(&id, u16::MAX, &key).unwrap();
+        assert!(matches!(keyring.rotate(&id, &key), Err(ColumnError::Version { .. })));
+        let name = KeyId::Bytes((&b"name"[..]).into());
+        assert!(matches!(keyring.rotate(&name, &key), Err(ColumnError::KeyId { .. })));
+        let long = KeyId::Bytes([0; 256].into());
+        assert!(matches!(Keyring::new().rotate(&long, &key), Err(ColumnError::KeyId { .. })));
+    }
+
+    #[test]
+    fn ids_of_every_size_are_found_and_no_others() {
+        let (keyring, key) = (Keyring::new(), Key::new(&[1; 16]).unwrap());
+        let ids = [0, 3, SMALL_IDS as u64 - 1, SMALL_IDS as u64, u64::from(u32::MAX), u64::MAX];
+        for (entry, id) in ids.into_iter().enumerate() {
+            assert!(!keyring.read().has_wide_id(), "{entry}");
+            keyring.rotate(&KeyId::Integer(id), &key).unwrap();
+        }
+        let table = keyring.read();
+        assert!(table.has_wide_id());
+        for (entry, id) in (0..).zip(ids) {
+            assert_eq!(table.find_integer(id), Some(entry));
+            assert_eq!(table.find_integer(id ^ 2), None);
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_key() {
+        assert_eq!(format!("{:?}", keyring(Algorithm::AesGcm)), "Keyring(1 ids)");
+    }
+}
