@@ -291,7 +291,8 @@ def _like(library: str, data: Any, made: Any) -> Any:
     if library == "pyarrow":
         pyarrow = sys.modules["pyarrow"]
         chunked = pyarrow.chunked_array(made)
-        return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.combine_chunks()
+        # `combine_chunks` would copy: an array becomes one chunk.
+        return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.chunk(0)
     if library == "polars":
         return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":

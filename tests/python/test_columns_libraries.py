@@ -79,6 +79,16 @@ def test_a_table_of_pyarrow_stays_one_with_its_other_columns(form: str) -> None:
         assert opened[other].equals(table[other])
 
 
+@pytest.mark.parametrize("form", ["array", "chunked array"])
+def test_pyarrow_copies_nothing_of_what_comes_back(form: str) -> None:
+    texts = FORMS[form](pyarrow.array([b"text" * 2**12] * 2**6))
+    keys, before = keyring(), pyarrow.total_allocated_bytes()
+    sealed = arrow.seal_column(texts, keys=keys, key_ids=1)
+    opened = arrow.open_column(sealed, keys=keys)
+    assert pyarrow.total_allocated_bytes() - before < texts.nbytes // 4
+    assert opened.equals(texts)
+
+
 @pytest.mark.parametrize("type_", [polars.String, polars.Binary])
 @pytest.mark.parametrize("form", ["whole", "sliced", "in chunks", "empty"])
 def test_a_series_of_polars_comes_back(form: str, type_: Any) -> None:
