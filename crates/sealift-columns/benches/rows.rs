@@ -2,6 +2,8 @@
 //!
 //! Usage: cargo bench -p sealift-columns --bench rows [-- ROWS]
 
+#![allow(clippy::cast_possible_truncation, reason = "offsets of 32 bits")]
+
 use sealift::{Engine, Key};
 use sealift_columns::{
     ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, Offsets, OnError, Output, Rows, Segment,

@@ -100,6 +100,11 @@ impl Ids<'_> {
 
     /// Finds the entries of some rows in a keyring; `few` is what [`entries_of_few`](Self::entries_of_few) gave. Returns
     /// false if one is not there.
+    #[expect(
+        clippy::unnecessary_fallible_conversions,
+        clippy::useless_conversion,
+        reason = "of some widths"
+    )]
     pub(crate) fn find_entries(
         &self,
         table: &Table,

@@ -116,8 +116,10 @@ pub(crate) struct Table {
     integers: HashMap<u64, u32, FxBuildHasher>,
     names: HashMap<Box<[u8]>, u32, FxBuildHasher>,
     pub(crate) entries: Vec<Entry>,
-    /// What sealing needs of each entry, by itself: 16 bytes a lookup.
-    newest: Vec<Newest>,
+    /// The newest version of each entry, by itself: 8 bytes a lookup.
+    newest: Vec<Version>,
+    /// The id of each entry; 0 of a string.
+    numbers: Vec<u64>,
     keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
     classes: Vec<Class>,
     /// Messages that each key has sealed.
@@ -138,14 +140,6 @@ impl Class {
     fn of(key: &Key) -> Self {
         Self { algorithm: key.algorithm(), key_bytes: key.as_bytes().len() }
     }
-}
-
-/// The newest version of an entry.
-#[derive(Clone, Copy)]
-struct Newest {
-    /// Its id; 0 of a string.
-    id: u64,
-    version: Version,
 }
 
 /// The versions of one id's key.
@@ -189,7 +183,7 @@ impl Table {
         self.push_key(key);
         let version = Version { version, key: place };
         if let Some(entry) = found {
-            self.newest[entry as usize].version = version;
+            self.newest[entry as usize] = version;
             self.entries[entry as usize].versions.push(version);
             return Ok(());
         }
@@ -203,8 +197,8 @@ impl Table {
                 self.names.insert(name.clone(), entry);
             }
         }
-        let number = if let KeyId::Integer(number) = id { *number } else { 0 };
-        self.newest.push(Newest { id: number, version });
+        self.newest.push(version);
+        self.numbers.push(if let KeyId::Integer(number) = id { *number } else { 0 });
         self.entries.push(Entry { id: id.clone(), versions: vec![version] });
         Ok(())
     }
@@ -279,14 +273,14 @@ impl Table {
     /// The version of an entry that seals.
     #[inline]
     pub(crate) fn newest(&self, entry: u32) -> Version {
-        self.newest[entry as usize].version
+        self.newest[entry as usize]
     }
 
     /// The id of an entry, for a header.
     #[inline]
     pub(crate) fn header_id(&self, entry: u32) -> RowId<'_> {
         if self.names.is_empty() {
-            return RowId::Integer(self.newest[entry as usize].id);
+            return RowId::Integer(self.numbers[entry as usize]);
         }
         match &self.entries[entry as usize].id {
             KeyId::Integer(id) => RowId::Integer(*id),
@@ -305,7 +299,10 @@ impl Table {
 
     #[inline]
     pub(crate) fn class(&self, key: u32) -> Class {
-        self.classes[key as usize]
+        match self.present[..] {
+            [one] => one,
+            _ => self.classes[key as usize],
+        }
     }
 
     /// The bytes of a key, zeros behind a short one.

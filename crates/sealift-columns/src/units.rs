@@ -81,6 +81,7 @@ pub(crate) trait Sizes {
 
 /// Makes room for the results of chunks. Rows without a value have none, but for nonces of so many bytes where these are apart,
 /// and tags.
+#[expect(clippy::cast_possible_truncation, reason = "ends that don't fit are thrown away")]
 pub(crate) fn outputs(
     chunks: &[Vec<Segment<'_>>],
     sizes: &impl Sizes,

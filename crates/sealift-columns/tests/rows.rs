@@ -1,5 +1,8 @@
 //! Columns from outside: what was sealed opens, and nothing else does.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![allow(clippy::cast_possible_truncation, reason = "columns of tests are small")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sealift::{Algorithm, Engine, Key};

@@ -45,6 +45,7 @@ pub(super) fn windows(
     })
 }
 
+#[expect(clippy::too_many_arguments, reason = "those of `windows`, and the desks")]
 fn on_desks(
     (now, next): &mut (Desk, Desk),
     work: &mut Work<'_>,
