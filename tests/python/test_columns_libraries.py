@@ -1,5 +1,7 @@
 """Columns of pyarrow, polars, pandas and duckdb come back as they were given."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +77,16 @@ def test_a_table_of_pyarrow_stays_one_with_its_other_columns(form: str) -> None:
     assert as_bytes(opened["payload"]) == as_bytes(table["payload"])
     for other in ("order", "customer"):
         assert opened[other].equals(table[other])
+
+
+@pytest.mark.parametrize("form", ["array", "chunked array"])
+def test_pyarrow_copies_nothing_of_what_comes_back(form: str) -> None:
+    texts = FORMS[form](pyarrow.array([b"text" * 2**12] * 2**6))
+    keys, before = keyring(), pyarrow.total_allocated_bytes()
+    sealed = arrow.seal_column(texts, keys=keys, key_ids=1)
+    opened = arrow.open_column(sealed, keys=keys)
+    assert pyarrow.total_allocated_bytes() - before < texts.nbytes // 4
+    assert opened.equals(texts)
 
 
 @pytest.mark.parametrize("type_", [polars.String, polars.Binary])
@@ -241,6 +253,17 @@ def test_an_id_of_eight_bytes_makes_every_row_of_its_call_four_bytes_longer() ->
     assert arrow.open_column(sealed, keys=both).equals(texts)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_of_unequal_overhead_open_together(first: int) -> None:
+    keys = arrow.Keyring({1: KEYS[1]})
+    narrow = arrow.seal_column(texts_of("binary"), keys=keys, key_ids=1)
+    keys.rotate(2**40, KEYS[2])
+    wide = arrow.seal_column(texts_of("binary"), keys=keys, key_ids=1)
+    rows = [[narrow, wide], [wide, narrow]][first]
+    for sealed in (pyarrow.chunked_array(rows), pyarrow.concat_arrays(rows)):
+        assert as_bytes(arrow.open_column(sealed, keys=keys)) == OPENED * 2
+
+
 @pytest.mark.parametrize("algorithm", ["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"])
 def test_each_algorithm_comes_back(algorithm: Any) -> None:
     keys = arrow.Keyring(KEYS, algorithm=algorithm)
@@ -320,6 +343,13 @@ def test_rotated_keys_open_old_rows_and_reseal_moves_them_to_the_newest() -> Non
             as_bytes(arrow.open_column(each, "payload", keys=newest, aad="order")["payload"])
             == OPENED
         )
+
+
+def test_no_library_of_tables_is_imported_before_it_is_used() -> None:
+    libraries = "{'pyarrow', 'polars', 'pandas', 'duckdb', 'numpy'}"
+    code = f"import sys, sealift.arrow; print({libraries} & {{*sys.modules}})"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("set()\n", "")
 
 
 @given(

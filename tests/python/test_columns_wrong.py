@@ -157,7 +157,19 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "a table without a column": (
         lambda: arrow.seal_column(TABLE, keys=keyring(), key_ids="customer"),
-        *(TypeError, "column"),
+        *(TypeError, "data is Table and column is None: name the column of a Table"),
+    ),
+    "an array with a column": (
+        lambda: arrow.seal_column(TEXTS, "payload", keys=keyring(), key_ids=1),
+        *(TypeError, "data is BinaryArray and column is 'payload': .* none of an array"),
+    ),
+    "a lazy frame": (
+        lambda: arrow.seal_column(polars.LazyFrame(), "payload", keys=keyring(), key_ids=1),
+        *(TypeError, "data is LazyFrame .*; a LazyFrame takes seal_expression"),
+    ),
+    "keys that are no keyring": (
+        seal(keys=KEYS),
+        *(TypeError, "keys is dict: give a Keyring"),
     ),
     "an unknown column": (
         lambda: arrow.seal_column(TABLE, "paylod", keys=keyring(), key_ids="customer"),
