@@ -71,21 +71,21 @@ def wrong_frames(sources: Sequence[Source]) -> str:
 
 
 def ray_nodes(sources: Sequence[Source]) -> str:
-    """Rows a second of each way, and its time against one process, round by round."""
+    """Seconds of each way for few and many rows, and what that means for a row."""
     document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
-    rounds = document["seconds"]
+    rounds = document["rounds"]
+    few, many = sorted(map(int, rounds[0]))
     rows = []
-    for way in rounds[0]:
-        times = sorted(each[way] / each["one process"] for each in rounds)
-        rate = document["rows"] / median(each[way] for each in rounds)
-        extent = f"{format_number(times[0])} to {format_number(times[-1])}"
-        ratio = f"{format_number(median(times))} ({extent})"
-        rows.append([way, format_number(rate / 1e6), ratio])
-    table = text_table(["way", "million rows a second", "times as long as one process"], rows)
+    for way in rounds[0][str(many)]:
+        few_s, many_s = (median(each[str(size)][way] for each in rounds) for size in (few, many))
+        rate = (many - few) / (many_s - few_s) / 1e6
+        ratio = median(each[str(many)][way] / each[str(many)]["one process"] for each in rounds)
+        rows.append([way, *map(format_number, (few_s, many_s, rate, ratio))])
+    head = ["way", *(f"{size:,} rows, s" for size in (few, many)), *RAY_COLUMNS]
     return (
-        f"{table}\n\n{document['rows']:,} rows of {document['text_bytes']} B under "
-        f"{document['keys']:,} keys, Parquet to Parquet; medians of {len(rounds)} rounds, and "
-        f"their extremes (`make bench-ray`). Measured {sources[-1].origin}."
+        f"{text_table(head, rows)}\n\n{document['text_bytes']} B under {document['keys']:,} keys, "
+        f"Parquet to Parquet; medians of {len(rounds)} rounds (`make bench-ray`). Measured "
+        f"{sources[-1].origin}."
     )
 
 
@@ -230,6 +230,7 @@ RATES = {
     "found": "5 % slower, found",
     "missed": "5 % slower, called the same",
 }
+RAY_COLUMNS = ("million rows a second beyond the first", "times as long as one process")
 NOT_SHOWN = "^5 processes|differ by 0.0 %"
 FRAMEWORK, EVERY_CORE, COPY = "framework price", "every core", "a plain copy"
 REGRETS = (
