@@ -12,6 +12,7 @@ BIN := .venv/bin
 RUNNING := .venv/installed-for-running
 TESTING := .venv/installed-for-testing
 NVRTC := .venv/installed-for-gpu-kernels
+SPARK := .venv/spark/installed
 PEERS := $(TARGET)/peers/release/peers
 EXTENSION := python/sealift/_sealift.abi3.so
 LAB_EXTENSION := python/sealift_lab/_lab.abi3.so
@@ -75,6 +76,11 @@ bench-frames: $(EXTENSIONS) ## Exchange a million frames of 64 KiB with another 
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
 	@$(BIN)/python tools/docs.py
 
+.PHONY: bench-columns
+bench-columns: $(EXTENSIONS) $(TESTING) $(SPARK) ## Seal and open ten million rows of a column beside pyca and Spark; needs Java 17, ten minutes
+	@$(BIN)/python benches/columns.py --spark .venv/spark/bin/python --out $(RESULTS)/columns
+	@$(BIN)/python tools/docs.py
+
 .PHONY: bench-ray
 bench-ray: $(EXTENSIONS) $(TESTING) ## Seal a column on two Ray nodes of this machine and in one process, in turn; five minutes
 	@mkdir -p $(RESULTS)
@@ -135,9 +141,15 @@ mutants: | tools ## Break engine, core and drivers in a hundred ways and look fo
 	@$(PYTHON) tools/mutants.py
 
 .PHONY: huge
-huge: | tools ## Seal and open a message of 5 GiB on every instruction set, beside AWS-LC; a minute and 6 GiB of memory
+huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every instruction set, and a column beyond 2 GiB; two minutes and 6 GiB of memory
 	@echo "Sealing and opening a message of 5 GiB"
 	@cargo test --quiet --release -p sealift-drivers --test huge -- --ignored --nocapture
+	@echo "Sealing and opening a column beyond 2 GiB"
+	@SEALIFT_HUGE=1 $(BIN)/python -m pytest -q tests/python/test_columns_layouts.py -k beyond
+
+.PHONY: spark
+spark: $(EXTENSION) $(SPARK) ## Exchange a thousand sealed rows with Spark each way; needs Java 17, a minute
+	@PYTHONPATH=python .venv/spark/bin/python tools/spark_exchange.py
 
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
@@ -148,7 +160,7 @@ test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 
 .PHONY: recipes
 recipes: $(EXTENSION) $(TESTING) ## Install Spark and Dask into .venv/recipes and run the code of docs/clusters.md; 850 MB, needs Java 17
-	@$(BIN)/python -m pip install --quiet --upgrade --target .venv/recipes 'pyspark>=4,<5' 'dask[dataframe]>=2026.1'
+	@$(BIN)/python -m pip install --quiet --upgrade --target .venv/recipes pyspark==4.3.0 'dask[dataframe]==2026.8.0'
 	@SEALIFT_REQUIRE=pyspark,dask PYTHONPATH=.venv/recipes $(BIN)/python -m pytest tests/python/test_recipes.py
 
 .PHONY: portable
@@ -314,6 +326,13 @@ $(TESTING): requirements-dev.lock $(RUNNING)
 $(NVRTC): requirements-gpu.lock $(RUNNING)
 	@echo "Installing into .venv what compiles the kernels of GPUs"
 	@$(PIP_INSTALL) -r requirements-gpu.lock
+	@touch $@
+
+# Apart, because Spark wants an older pandas than the tests.
+$(SPARK): | tools
+	@echo "Installing Spark into .venv/spark"
+	@$(PYTHON) -m venv .venv/spark
+	@.venv/spark/bin/python -m pip install --quiet --disable-pip-version-check pyspark==4.3.0 pyarrow==26.0.1
 	@touch $@
 
 # For this processor, so that the libraries compiled here are as fast as they get: RustCrypto's is then

@@ -175,6 +175,10 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "drawn": ("certify.json", files.error_rates),
         "measured": ("certify-live.json", files.error_rates),
     },
+    "docs/columns.md": {
+        "speed": ("columns", files.column_speeds),
+        "memory": ("columns", files.column_memory),
+    },
     "docs/constant-time.md": {"dudect": ("dudect.json", files.dudect)},
     "docs/scheduler.md": {
         "regret": ("regret.csv", files.regret),

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+from numpy.typing import NDArray
+
 from docs_runs import Source, pivot, text_table
 from sealift_lab.experiments.document_003.gpus.limits import (
     BLOCK_THREADS,
@@ -17,6 +20,7 @@ from sealift_lab.experiments.document_003.gpus.limits import (
     ours,
     replicated,
 )
+from sealift_lab.judge.intervals import Kind, Pool
 from sealift_lab.model.results import Estimate
 from sealift_lab.model.units import format_bytes, format_estimate, format_number, format_percent
 
@@ -167,6 +171,57 @@ def cores(sources: Sequence[Source]) -> str:
     return "\n\n".join([*tables, f"Measured {origins}."])
 
 
+def column_speeds(sources: Sequence[Source]) -> str:
+    """Nanoseconds a row of each implementation of columns, and how many times Sealift's."""
+    arms = dict[str, list[Line]]()
+    for line in _lines(sources[-1].path / "samples.csv"):
+        arms.setdefault(line["arm"], []).append(line)
+    first = next(iter(arms.values()))
+    rows = []
+    for arm, lines in arms.items():
+        times = (_a_row(lines, "seal_ns"), _a_row(lines, "open_ns"), _both_ns(lines))
+        estimates = [_over_rounds(each, "median") for each in times]
+        if lines is not first:
+            estimates.append(_over_rounds(times[-1] / _both_ns(first), "hodges-lehmann"))
+        texts = [*map(format_estimate, estimates), ""]
+        rows.append([arm, f"{int(lines[0]['rows']):,}", *texts[: len(COLUMN_SPEEDS) - 2]])
+    return (
+        f"{text_table(COLUMN_SPEEDS, rows)}\n\n"
+        f"{len(first)} rounds in turn, 99 % intervals; measured {sources[-1].origin}."
+    )
+
+
+def column_memory(sources: Sequence[Source]) -> str:
+    """The most memory of sealing and opening a column, beside its input and output."""
+    parts = []
+    for line in _lines(sources[-1].path / "memory.csv"):
+        given, made, peak = (int(line[f"{name}_bytes"]) for name in ("input", "output", "peak"))
+        mib = " + ".join(f"{each / 2**20:,.0f}" for each in (given, made, peak - given - made))
+        parts.append(f"{line['what'].split()[-1]} {mib} MiB")
+    rows = int(line["rows"])
+    return (
+        f"Peak memory of a fresh process beyond its imports = input + output + rest, {rows:,} "
+        f"rows: {', '.join(parts)}.\n\nMeasured {sources[-1].origin}."
+    )
+
+
+def _both_ns(lines: Sequence[Line]) -> NDArray[np.float64]:
+    return _a_row(lines, "seal_ns") + _a_row(lines, "open_ns")
+
+
+def _a_row(lines: Sequence[Line], name: str) -> NDArray[np.float64]:
+    return np.asarray([int(line[name]) / int(line["rows"]) for line in lines])
+
+
+def _over_rounds(values: NDArray[np.float64], kind: Kind) -> Estimate:
+    """With the interval over rounds, where they are enough to carry it."""
+    logarithms = np.log(values)
+    pool = Pool.from_blocks(logarithms, np.zeros(len(values), np.int64), kind)
+    ends = pool.over_blocks(CONFIDENCE)
+    low, high = map(math.exp, ends) if ends else (None, None)
+    return Estimate(math.exp(pool.value), low, high)
+
+
 def _regrets(lines: Sequence[Line]) -> list[str]:
     regrets = [float(line["regret"]) for line in lines]
     p99 = [float(line["p99_ratio"]) for line in lines if line["p99_ratio"]]
@@ -254,3 +309,12 @@ LIMITS = (
     "Sealift's kernel, as many blocks, MB/s",
 )
 POOL_SIZES = (10, 1_000, 10_000)
+CONFIDENCE = 0.99
+COLUMN_SPEEDS = (
+    "implementation",
+    "rows",
+    "sealed, ns a row",
+    "opened, ns a row",
+    "both, ns a row",
+    "times Sealift's",
+)

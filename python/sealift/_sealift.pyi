@@ -1294,8 +1294,8 @@ class Keyring:
     """Keys by id, each in one or more versions: the newest seals, all of them open.
 
     Ids are integers from 0 to 2**64 - 1, or strings (bytes) of at most 255 bytes; all ids of a
-    keyring are of one kind. Keys are wiped when it goes, and it can't be pickled: give workers a path
-    or a function that makes it.
+    keyring are of one kind. Keys are wiped when it goes, and it can't be pickled: give workers a
+    path or a function that makes it.
 
     Args:
         keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest,
@@ -1321,9 +1321,9 @@ class Keyring:
     def from_file(path: str | PathLike[str]) -> Keyring:
         """Reads a keyring from a file of TOML that only its owner may read.
 
-        It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to key
-        in hexadecimal, to a list of keys from the oldest version to the newest, or to a table from
-        version to key.
+        It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to
+        key in hexadecimal, to a list of keys from the oldest version to the newest, or to a table
+        from version to key.
 
         Args:
             path: Where it is.
@@ -1333,24 +1333,24 @@ class Keyring:
                 line.
         """
 
-    def rotate(self, id: int | str | bytes, key: Buffer) -> int:
+    def rotate(self, key_id: int | str | bytes, key: Buffer) -> int:
         """Adds the next version of an id's key, which seals from now on.
 
         It waits for calls that are running.
 
         Args:
-            id: The id, known or new.
+            key_id: The id, known or new.
             key: The key.
 
         Returns:
             The number of the version: 0 for the first of an id.
 
         Raises:
-            TypeError: If `id` is neither int, str nor bytes, or `key` is not bytes-like.
+            TypeError: If `key_id` is neither int, str nor bytes, or `key` is not bytes-like.
             InputError: If `key` has a wrong length, or the id doesn't fit the others.
         """
 
-    def __contains__(self, id: int | str | bytes, /) -> bool: ...
+    def __contains__(self, key_id: int | str | bytes, /) -> bool: ...
     def __len__(self) -> int: ...
     def __reduce__(self) -> NoReturn: ...
 

@@ -4,15 +4,16 @@
     sealed = sealift.arrow.seal_column(table, "payload", keys=keys, key_ids="customer")
     opened = sealift.arrow.open_column(sealed, "payload", keys=keys)
 
-A sealed row says under which key and version it opens, so that a table stays a table and keys can be
-rotated; docs/columns.md has the format and what it adds to a row. Nonces are drawn.
+A sealed row records its key id and version, so a table stays a table and keys can be rotated.
+Nonces are drawn. docs/columns.md has the format and its overhead.
 
-What is given comes back: an array for an array, a table for a table with the name of a column.
-Whatever else speaks the Arrow PyCapsule interface is taken, and an object that speaks it comes back.
-No library of these is imported before it is given.
+Results are of the library of the input: an array for an array, a table for a table and a column's
+name. For other objects with the Arrow PyCapsule interface an object with that interface comes back.
+No library of these is imported before an object of it is given.
 """
 
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -30,7 +31,7 @@ __all__ = [
     "seal_expression",
 ]
 
-Layout = Literal["row", "spark"]
+Layout = Literal["row", "columns", "spark"]
 
 
 def seal_column(
@@ -47,24 +48,25 @@ def seal_column(
     """Seals each row of a column under the newest key of the row's id. Nulls stay null.
 
     Args:
-        data: An array, a chunked array or a Series of binary or string of any kind; or with `column`
-            a table, a record batch, a DataFrame or a relation of duckdb.
+        data: An array, a chunked array or a Series of binary or string of any kind; or, with
+            `column`, a table, a record batch, a DataFrame or a relation of duckdb.
         column: The name of the column to seal in a table.
         keys: The keys.
         key_ids: The id of each row's key: an int, a str or bytes for all rows, or a column of
             integers, strings, binary or a dictionary of them. With `column`, a str is the name of
             another column.
         aad: What each row is bound to besides: str or bytes for all rows, a column, or a list of
-            these. With `column`, a str is the name of another column; give bytes for all rows. It is
-            not stored: give the same to open.
-        layout: "row" is the documented format. "spark" is nonce, ciphertext and tag, as Spark's
-            `aes_encrypt` writes and `aes_decrypt` reads; it records neither id nor version.
+            these. With `column`, a str is the name of another column; give bytes for all rows. It
+            is not stored: give the same to open.
+        layout: "row" is the documented format. "columns" makes structs of nonce, ciphertext and
+            tag. "spark" is these one behind the other, as Spark's `aes_encrypt` writes and
+            `aes_decrypt` reads. These two record neither id nor version.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
 
     Returns:
         What `data` is, sealed; a column of binary, or of large_binary where a chunk has more than
-        2 GiB.
+        2 GiB; of structs in the layout "columns".
 
     Raises:
         TypeError: If a column is of another type.
@@ -84,7 +86,7 @@ def seal_column(
             threads=threads,
         )
 
-    return _work(data, column, seal)
+    return _work(data, column, keys, seal)
 
 
 def open_column(
@@ -119,9 +121,12 @@ def open_column(
 
     Raises:
         TypeError: If a column is of another type.
-        InputError: If a row is no sealed row, or names an id or a version that `keys` doesn't have.
+        InputError: If a row is no sealed row, or names an id or a version that `keys` doesn't have;
+            if `key_ids` are given for rows that record theirs.
         InvalidTag: If rows don't open; its `indices` are the first hundred of them.
     """
+    if layout == "row" and key_ids is not None:
+        raise InputError('layout "row" records ids: leave key_ids out')
 
     def open_(values: Any, others: "_Others", name: str) -> Any:
         return open_array(
@@ -137,7 +142,7 @@ def open_column(
             threads=threads,
         )
 
-    return _work(data, column, open_)
+    return _work(data, column, keys, open_)
 
 
 def reseal_column(
@@ -157,7 +162,7 @@ def reseal_column(
         column: The name of the column in a table.
         keys: The keys, old and new.
         aad: What rows are bound to.
-        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those again,
+        rows: "outdated" leaves rows as they are that the newest key sealed; "all" seals those,
             too, with new nonces.
         threads: How many threads the call may use; None for those of the engine.
         engine: Works the rows; None for one that this module makes.
@@ -182,7 +187,7 @@ def reseal_column(
             threads=threads,
         )
 
-    return _work(data, column, reseal)
+    return _work(data, column, keys, reseal)
 
 
 def seal_expression(
@@ -222,9 +227,11 @@ def _expression(
 
     if isinstance(expression, str):
         expression = polars.col(expression)
-    parts = aad if isinstance(aad, list) else [] if aad is None else [aad]
+    parts = aad if isinstance(aad, list | tuple) else [] if aad is None else [aad]
     inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
-    data_type = polars.String if options.get("to") == "string" else polars.Binary
+    data_type: Any = polars.String if options.get("to") == "string" else polars.Binary
+    if work is seal_column and options.get("layout") == "columns":
+        data_type = polars.Struct(dict.fromkeys(("nonce", "ciphertext", "tag"), polars.Binary))
 
     def batch(columns: Any) -> Any:
         values, *rest = columns
@@ -250,8 +257,12 @@ def _one_of(name: str, given: str, *known: str) -> str:
 _Worker = Callable[[Any, "_Others", str], Any]
 
 
-def _work(data: Any, column: str | None, worker: _Worker) -> Any:
-    library = type(data).__module__.partition(".")[0]
+def _work(data: Any, column: str | None, keys: Keyring, worker: _Worker) -> Any:
+    if not isinstance(keys, Keyring):
+        raise TypeError(f"keys is {type(keys).__name__}: give a Keyring, for example of a mapping")
+    kind, library = type(data).__name__, type(data).__module__.partition(".")[0]
+    if (column is None) == (kind in _TABLES):
+        raise TypeError(f"data is {kind} and column is {column!r}: {_TABLE_HINT}")
     if column is None:
         name = getattr(data, "name", None)
         made = worker(data, _Others(None), name if isinstance(name, str) and name else "the column")
@@ -282,11 +293,9 @@ def _like(library: str, data: Any, made: Any) -> Any:
         chunked = pyarrow.chunked_array(made)
         return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.combine_chunks()
     if library == "polars":
-        return sys.modules["polars"].Series(data.name, made)
+        return sys.modules["polars"].Series(made).alias(data.name)
     if library == "pandas":
-        import pandas
-        import pyarrow
-
+        pandas, pyarrow = sys.modules["pandas"], importlib.import_module("pyarrow")
         array = pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array(made))
         return pandas.Series(array, index=data.index, name=data.name)
     return made
@@ -315,6 +324,13 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
     if library == "polars":
         return data.with_columns(made.alias(column))
     return data.assign(**{column: made})
+
+
+_TABLES = ("Table", "RecordBatch", "DataFrame", "DuckDBPyRelation")
+_TABLE_HINT = (
+    "name the column of a Table, RecordBatch, DataFrame or relation of duckdb, "
+    "and none of an array; a LazyFrame takes seal_expression and open_expression"
+)
 
 
 @functools.cache

@@ -75,28 +75,28 @@ impl Keyring {
     /// It waits for calls that are running.
     ///
     /// Args:
-    ///     id: The id, known or new.
+    ///     key_id: The id, known or new.
     ///     key: The key.
     ///
     /// Returns:
     ///     The number of the version: 0 for the first of an id.
     ///
     /// Raises:
-    ///     TypeError: If `id` is neither int, str nor bytes, or `key` is not bytes-like.
+    ///     TypeError: If `key_id` is neither int, str nor bytes, or `key` is not bytes-like.
     ///     InputError: If `key` has a wrong length, or the id doesn't fit the others.
     fn rotate(
         &self,
         py: Python<'_>,
-        id: &Bound<'_, PyAny>,
+        key_id: &Bound<'_, PyAny>,
         key: &Bound<'_, PyAny>,
     ) -> Outcome<u16> {
-        let (id, key) = (read_id(id)?, self.read_key(key)?);
+        let (id, key) = (read_id(key_id)?, self.read_key(key)?);
         // Without the GIL: a call that is running may need it to end.
         py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
     }
 
-    fn __contains__(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
-        Ok(self.keyring.contains(&read_id(id)?))
+    fn __contains__(&self, key_id: &Bound<'_, PyAny>) -> Outcome<bool> {
+        Ok(self.keyring.contains(&read_id(key_id)?))
     }
 
     fn __len__(&self) -> usize {
