@@ -93,7 +93,7 @@ def test_blocks_without_rows_seal_to_none(people: Path, keys: Path) -> None:
 def test_a_reference_that_would_carry_keys_is_refused(people: Path) -> None:
     ds = ray.data.read_parquet(str(people))
     ring = Keyring({0: bytes(32)})
-    sources = {
+    sources: dict[str, Any] = {
         "Keyring": ring,
         "dict": {0: bytes(32)},
         "<lambda>": lambda: ring,
