@@ -93,6 +93,12 @@ gpu: wheel ## Check the GPUs of this machine, then measure them, with wheels, fo
 	@out=$(RESULTS)/gpu; next=2; while [ -e "$$out" ]; do out=$(RESULTS)/gpu-$$next; next=$$((next + 1)); done; \
 		tools/measure-gpu "$$out" $(DEVICE)
 
+.PHONY: bench-fleet-plan
+bench-fleet-plan: $(LAB_EXTENSION) $(TESTING) ## Simulate 1 PB on 1,000 nodes from the newest results, and write the tables of docs/scale.md; two minutes
+	@mkdir -p $(RESULTS)
+	@$(BIN)/python benches/fleet_plan.py --out $(RESULTS)
+	@$(BIN)/python tools/docs.py
+
 .PHONY: bench-dpu
 bench-dpu: ## Measure how many instructions of a simulated DPU a second this machine works
 	@cargo bench --quiet -p dpu-sim

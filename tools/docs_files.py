@@ -93,6 +93,47 @@ def ray_nodes(sources: Sequence[Source]) -> str:
     )
 
 
+def fleet_bounds(sources: Sequence[Source]) -> str:
+    """What bounds a node of a fleet, and what 1 PB takes and costs where nothing goes wrong."""
+    plan = json.loads(sources[-1].path.read_text(encoding="utf-8"))
+    rows = []
+    for each in plan["bounds"]:
+        limits, storage = each["limits_gb_per_s"], each["storage_gb_per_s"]
+        share = f", {storage:g} GB/s of storage" if storage else ""
+        node = f"{each['cores']} cores, {each['gbit_per_s']:g} Gbit/s{share}"
+        figures = (
+            *(limits["cores"], limits["network"], each["cores_for_network"]),
+            *(each["minutes"], each["storage_tb_per_s"], each["node_hours"], each["price"]),
+        )
+        texts = [format_number(figure) for figure in figures]
+        rows.append([each["work"], node, *texts[:3], each["bound"], *texts[3:]])
+    table = text_table(FLEET_BOUNDS, rows, texts=2)
+    measured = ", ".join(f"[{each}](../{each})" for each in plan["sources"])
+    return (
+        f"{table}\n\nCost: at {plan['price_per_core_hour']:g} a core-hour, a parameter. Rates of "
+        f"one core and the gain of two are measured ({measured}), the rest is projected: "
+        f"{sources[-1].origin}."
+    )
+
+
+def fleet_runs(sources: Sequence[Source]) -> str:
+    """How much longer simulated runs take than the work over the rate, by the size of tasks."""
+    plan = json.loads(sources[-1].path.read_text(encoding="utf-8"))
+    cells, lost = {}, 0.0
+    for each in plan["simulated"]:
+        tasks = f"{each['work']}, {each['tasks_per_node']:,} tasks a node"
+        task = f"{tasks} of {format_number(each['task_s'])} s"
+        cells[task, each["scenario"]] = format_number(each["times_ideal"])
+        lost = max(lost, each["lost_nodes"])
+    return (
+        f"{pivot('times as long', cells)}\n\nSimulated, means of {plan['runs']} runs of "
+        f"{plan['nodes']:,} nodes with 8 cores and 25 Gbit/s; lognormal tasks with sigma "
+        f"{plan['sigma']:.2f}; MTBF of a node {plan['mtbf_hours']:,.0f} h; in the last column up "
+        f"to {lost:.1f} nodes a run are lost, noticed after {plan['noticed_s']:g} s: "
+        f"{sources[-1].origin}."
+    )
+
+
 def gpu_limits(_: Sequence[Source]) -> str:
     """What GPUs do at most with blocks of 128 threads, from machine code: projected."""
     rows = []
@@ -287,6 +328,10 @@ RATES = {
 }
 RAY_COLUMNS = ("million rows a second beyond the first", "times as long as one process")
 NOT_SHOWN = "^5 processes|differ by 0.0 %"
+FLEET_BOUNDS = (
+    *("1 PB of", "1,000 nodes of", "cores, GB/s", "network, GB/s", "cores that fill the network"),
+    *("bound by", "minutes", "storage gives, TB/s", "node-hours", "cost"),
+)
 FRAMEWORK, EVERY_CORE, COPY = "framework price", "every core", "a plain copy"
 REGRETS = (
     "calling threads",

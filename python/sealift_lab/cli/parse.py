@@ -90,6 +90,14 @@ def file(text: str) -> Path:
     return path
 
 
+def address(text: str) -> str:
+    """Host and port, `10.0.0.1:6379`."""
+    host, _, port = text.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise ValueError(f"{text!r} is no address; write HOST:PORT, as 10.0.0.1:6379")
+    return text
+
+
 def region(text: str) -> Region:
     """A device's memory, `/dev/dax0.0:0:0x200000`; whether it is there is not looked at."""
     path, *numbers = text.rsplit(":", 2)

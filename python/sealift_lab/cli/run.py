@@ -18,6 +18,7 @@ from sealift.exit_code import ExitCode
 from sealift_lab.claim.answer import answer, claims
 from sealift_lab.claim.declared import left_out, published
 from sealift_lab.cli import output, parse
+from sealift_lab.cli.fleet import run_fleet
 from sealift_lab.cli.parse import argument, option
 from sealift_lab.cli.show import write_report
 from sealift_lab.experiments import registry
@@ -54,6 +55,7 @@ def run(
     seed: Annotated[int, option("run", "--seed", "N", parse.seed)] = 1,
     region: Annotated[parse.Region | None, option("run", "--region", REGION, parse.region)] = None,
     owned: Annotated[bool, option("run", "--i-own-this-region")] = False,
+    fleet: Annotated[str | None, option("run", "--fleet", "ADDRESS", parse.address)] = None,
     is_live: Annotated[bool, option("run", "--live")] = False,
     as_json: output.Json = False,
 ) -> None:
@@ -61,11 +63,20 @@ def run(
 
     Prints the answer, one figure and what it stands on, and the path of the page. Ctrl-C ends it
     with a page of what is complete, and says how to measure the rest; so does a budget that is used
-    up. Exit codes: 0 done, or as far as the budget reached, 2 wrong usage, 3 nothing could
+    up. With --fleet every node of a Ray cluster measures, and one page has a column for each. Exit
+    codes: 0 done, or as far as the budget reached, 2 wrong usage, 3 nothing could
     be measured, or only devices that are for tests, 4 something was computed wrong, 5 not
     everything could be written, 6 a part crashed or raised an error and the others were measured,
     130 interrupted.
     """
+    if fleet is not None:
+        other = {"--resume": resume, "--region": region, "--live": is_live, "--json": as_json}
+        if given := [name for name, value in other.items() if value]:
+            raise ValueError(f"--fleet measures on other machines; leave out {', '.join(given)}")
+        words = [*(["--quick"] if quick else []), "--seed", f"{seed}"]
+        words += ["--threads", ",".join(map(str, threads))] if threads else []
+        words += ["--budget", f"{budget_s:g}"] if budget_s else []
+        run_fleet(fleet, names or [], words, out)
     progress = show_live if is_live else show_progress
     if resume is not None:
         options = {"--quick": quick, "--out": out, "--threads": threads, "--region": region}

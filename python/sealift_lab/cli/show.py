@@ -1,7 +1,8 @@
 """`sealift lab show`, `report` and `export`: a run on the terminal, as a page, as a file."""
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,7 +15,7 @@ from sealift_lab.claim.answer import answer
 from sealift_lab.claim.claims import finding
 from sealift_lab.claim.declared import encode_declared, plans, published
 from sealift_lab.cli import output, parse
-from sealift_lab.cli.parse import option
+from sealift_lab.cli.parse import argument, option
 from sealift_lab.experiments.document_004.tool import format_file, lines_of
 from sealift_lab.judge.rows import results
 from sealift_lab.measure.write_folder import write_file
@@ -54,14 +55,22 @@ def _rows(planned: PlannedExperiment, found: Results) -> Iterator[RenderableType
 
 
 def report(
-    folder: output.Folder,
+    folders: Annotated[list[Path], argument("report", "RUN", parse.folder)],
     out: Annotated[Path | None, option("report", "--out", "FILE", parse.file)] = None,
 ) -> None:
-    """Write the page of a run anew, and print its path.
+    """Write the page of a run anew, or one page of several runs, and print its path.
 
     The page is made of the samples. Where the folder's summary.csv is missing or holds something
-    else than they say, it is written anew too, unless --out names another place.
+    else than they say, it is written anew too, unless --out names another place. The page of
+    several runs has a column for each, compared with the first.
     """
+    folder, *others = folders
+    if others:
+        if out is None:
+            raise ValueError(f"the page of {len(folders)} runs needs --out FILE")
+        write_runs_report(folders, {}, out)
+        echo(str(out))
+        return
     page, is_mended = write_report(folder, place=out)
     echo(str(page))
     if is_mended:
@@ -92,6 +101,28 @@ def write_report(
         return path, False
     write_file(summary, content)
     return path, True
+
+
+def write_runs_report(folders: Sequence[Path], absent: Mapping[str, str], place: Path) -> None:
+    """Writes the page of runs; columns have the parts of their paths in which they differ.
+
+    Args:
+        folders: Of the runs, each once; the others are compared with the first.
+        absent: Titles of columns without a run, and why there is none.
+        place: The file.
+    """
+    from sealift_lab.show.runs_page import runs_page
+
+    paths = [folder.resolve() for folder in folders]
+    if twice := {str(path) for path in paths if paths.count(path) > 1}:
+        raise ValueError(f"{min(twice)} is named twice; name each run once")
+    common = Path(os.path.commonpath([path.parent for path in paths]))
+    parts = [list(path.relative_to(common).parts) for path in paths]
+    while min(map(len, parts)) > 1 and len({each[-1] for each in parts}) == 1:
+        parts = [each[:-1] for each in parts]
+    names = map("/".join, parts)
+    runs = {name: output.open_run(path) for name, path in zip(names, paths, strict=True)}
+    write_file(place, runs_page(runs, absent))
 
 
 Kind = Literal["csv", "json", "jsonl", "parquet", "memcpy_test"]

@@ -146,6 +146,14 @@ def changes(before: RunFiles, now: RunFiles) -> tuple[Change, ...]:
     return tuple(found)
 
 
+def cell_key(cell: Cell) -> frozenset[tuple[str, Value]]:
+    """What makes cells of two runs the same: all axes but the load, which not every run has.
+
+    The load follows from threads and cores.
+    """
+    return frozenset({**cell, "load": ""}.items())
+
+
 def gauge(samples: pl.DataFrame) -> Gauge | None:
     """How far equal code differs from itself within a block; None without two pairs of a group."""
     groups = groups_of(samples).values()
@@ -211,8 +219,7 @@ def _times(run: RunFiles) -> dict[tuple[str, object], tuple[Cell, Pool]]:
     planned = {each.name: each for each in run.plan.experiments}
     wrong = _wrong(_by_place(run.reports))
     return {
-        # The load follows from threads and cores, and not every experiment has it.
-        (name, frozenset({**cell, "load": ""}.items())): (cell, group.times(arm))
+        (name, cell_key(cell)): (cell, group.times(arm))
         for (name, number), group in groups_of_run(run).items()
         for arm in group.arms
         for cell in [planned[name].groups[number][arm]]

@@ -37,14 +37,7 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
     reached = [each for each in planned if _is_reached(results[each.name])]
     has_own_alone = all(each.file is not None for each in planned)
     seen = set[str]()
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["counted"] = counted
-    return environment.get_template(TEMPLATE).render(
+    return ENVIRONMENT.get_template(TEMPLATE).render(
         answer=first,
         top=max((bar.rate.high or bar.rate.value for bar in first.bars if bar.rate), default=1),
         parts=[
@@ -68,7 +61,7 @@ def page(run: Run, results: Mapping[str, Results], loaded: Sequence[Experiment] 
         absent=[] if has_own_alone else absent_devices(run.machine, planned),
         notes=[*run.notes, *problems],
         method=_method(run, results),
-        facts={name: _fact_text(fact) for name, fact in run.machine.facts.items()},
+        facts={name: fact_text(fact) for name, fact in run.machine.facts.items()},
         sensors=[*_sensors(run)],
         again=command_text(run),
         created=run.plan.created,
@@ -139,7 +132,8 @@ def _span(noun: str, numbers: set[int]) -> str:
     return f"{'' if low == high else f'{low:,} to '}{counted(high, noun)}"
 
 
-def _fact_text(fact: Fact) -> str:
+def fact_text(fact: Fact) -> str:
+    """The value of a fact, or why it is not known."""
     match fact.value:
         case None:
             return fact.reason or "not known"
@@ -171,6 +165,13 @@ def _sensors(run: Run) -> Iterator[Mapping[str, str]]:
         yield {"name": name.replace("_", " "), "span": span, "line": " ".join(places)}
 
 
+ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+ENVIRONMENT.filters["counted"] = counted
 TEMPLATE = "page.html.j2"
 METHOD = (
     "{blocks} in {processes} for each row. Times are medians; ratios are "
