@@ -76,15 +76,15 @@ bench-frames: $(EXTENSIONS) ## Exchange a million frames of 64 KiB with another 
 	@$(BIN)/sealift lab run frames-between-processes --budget 5m --out $(RESULTS)/lab-004-frames
 	@$(BIN)/python tools/docs.py
 
+.PHONY: bench-columns
+bench-columns: $(EXTENSIONS) $(TESTING) $(SPARK) ## Seal and open ten million rows of a column beside pyca and Spark; needs Java 17, ten minutes
+	@$(BIN)/python benches/columns.py --spark .venv/spark/bin/python --out $(RESULTS)/columns
+	@$(BIN)/python tools/docs.py
+
 .PHONY: bench-ray
 bench-ray: $(EXTENSIONS) $(TESTING) ## Seal a column on two Ray nodes of this machine and in one process, in turn; five minutes
 	@mkdir -p $(RESULTS)
 	@PYTHONPATH=tests/python $(BIN)/python benches/ray_data.py --out $(RESULTS)
-	@$(BIN)/python tools/docs.py
-
-.PHONY: bench-columns
-bench-columns: $(EXTENSIONS) $(TESTING) $(SPARK) ## Seal and open ten million rows of a column beside pyca and Spark; needs Java 17, ten minutes
-	@$(BIN)/python benches/columns.py --spark .venv/spark/bin/python --out $(RESULTS)/columns
 	@$(BIN)/python tools/docs.py
 
 .PHONY: gpu
@@ -157,11 +157,6 @@ huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every inst
 spark: $(EXTENSION) $(SPARK) ## Exchange a thousand sealed rows with Spark each way; needs Java 17, a minute
 	@PYTHONPATH=python .venv/spark/bin/python tools/spark_exchange.py
 
-.PHONY: fuzz
-fuzz: | tools ## Try CASES (100,000) cases a property of sealed rows: nothing opens that was not sealed
-	@echo "Trying sealed rows that were changed"
-	@CASES=$${CASES:-100000} cargo test --quiet --release -p sealift-columns --test rows
-
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 	@echo "Building a CUDA without a GPU, for tests"
@@ -171,7 +166,7 @@ test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests
 
 .PHONY: recipes
 recipes: $(EXTENSION) $(TESTING) ## Install Spark and Dask into .venv/recipes and run the code of docs/clusters.md; 850 MB, needs Java 17
-	@$(BIN)/python -m pip install --quiet --upgrade --target .venv/recipes 'pyspark>=4,<5' 'dask[dataframe]>=2026.1'
+	@$(BIN)/python -m pip install --quiet --upgrade --target .venv/recipes pyspark==4.3.0 'dask[dataframe]==2026.8.0'
 	@SEALIFT_REQUIRE=pyspark,dask PYTHONPATH=.venv/recipes $(BIN)/python -m pytest tests/python/test_recipes.py
 
 .PHONY: portable

@@ -42,19 +42,24 @@ def main() -> int:
         with ray_nodes(OBJECT_STORE_BYTES) as nodes:
             ray.init(address=nodes.address, _node_ip_address="127.0.0.2", log_to_driver=False)
             DataContext.get_current().enable_progress_bars = False
-            _write_input(folder, arguments.rows)
-            rounds = [_round(folder) for _ in range(arguments.rounds + 1)][1:]
+            sizes = (arguments.rows // 100, arguments.rows)
+            for rows in sizes:
+                _write_input(folder / str(rows), rows)
+            rounds = [
+                {rows: _round(folder / str(rows)) for rows in sizes}
+                for _ in range(arguments.rounds + 1)
+            ][1:]
     finally:
         shutil.rmtree(folder)
     if arguments.out is not None:
-        counts = {"rows": arguments.rows, "text_bytes": TEXT_BYTES, "keys": KEYS}
+        counts = {"text_bytes": TEXT_BYTES, "keys": KEYS}
         machine = {name: asdict(fact) for name, fact in describe().items()}
-        write_json(arguments.out / "ray.json", {**counts, "machine": machine, "seconds": rounds})
+        write_json(arguments.out / "ray.json", {**counts, "machine": machine, "rounds": rounds})
     return 0
 
 
 def _round(folder: Path) -> Mapping[str, float]:
-    """Seconds by way."""
+    """Seconds by way, once each."""
     keys, source, out = folder / "keys.toml", folder / "in", folder / "out"
     ways: Mapping[str, Callable[[], None]] = {
         "one process": partial(_in_one_process, source, out, keys),
@@ -68,7 +73,8 @@ def _round(folder: Path) -> Mapping[str, float]:
         begin_s = time.monotonic()
         work()
         seconds[way] = round(time.monotonic() - begin_s, 3)
-    print(", ".join(f"{way}: {value:.2f} s" for way, value in seconds.items()), flush=True)
+    times = ", ".join(f"{way} {value:.2f} s" for way, value in seconds.items())
+    print(f"{folder.name} rows: {times}", flush=True)
     return seconds
 
 
@@ -91,8 +97,8 @@ def _on_two_nodes(source: Path, out: Path, keys: Path | None) -> None:
 
 
 def _write_input(folder: Path, rows: int) -> None:
+    (folder / "in").mkdir(parents=True)
     write_keys(folder / "keys.toml", {number: secrets.token_bytes(32) for number in range(KEYS)})
-    (folder / "in").mkdir()
     for file in range(FILES):
         many = rows // FILES
         data = pa.py_buffer(secrets.token_bytes(many * TEXT_BYTES))

@@ -186,11 +186,11 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
         "framework": ("scheduler.csv", files.framework),
         "scale": ("pool-scale.csv", files.scale),
     },
+    "docs/clusters.md": {"ray": ("ray.json", files.ray_nodes)},
     "docs/scale.md": {
         "bounds": ("fleet-plan.json", files.fleet_bounds),
         "runs": ("fleet-plan.json", files.fleet_runs),
     },
-    "docs/clusters.md": {"ray": ("ray.json", files.ray_nodes)},
     "docs/document-000.md": {
         "difference": run_block("lab-000", *(grid(each, "operation", A_BLOCK) for each in TABLES)),
         "instructions": _rows(

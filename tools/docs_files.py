@@ -74,6 +74,25 @@ def wrong_frames(sources: Sequence[Source]) -> str:
     )
 
 
+def ray_nodes(sources: Sequence[Source]) -> str:
+    """Seconds of each way for few and many rows, and what that means for a row."""
+    document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
+    rounds = document["rounds"]
+    few, many = sorted(map(int, rounds[0]))
+    rows = []
+    for way in rounds[0][str(many)]:
+        few_s, many_s = (median(each[str(size)][way] for each in rounds) for size in (few, many))
+        rate = (many - few) / (many_s - few_s) / 1e6
+        ratio = median(each[str(many)][way] / each[str(many)]["one process"] for each in rounds)
+        rows.append([way, *map(format_number, (few_s, many_s, rate, ratio))])
+    head = ["way", *(f"{size:,} rows, s" for size in (few, many)), *RAY_COLUMNS]
+    return (
+        f"{text_table(head, rows)}\n\n{document['text_bytes']} B under {document['keys']:,} keys, "
+        f"Parquet to Parquet; medians of {len(rounds)} rounds (`make bench-ray`). Measured "
+        f"{sources[-1].origin}."
+    )
+
+
 def fleet_bounds(sources: Sequence[Source]) -> str:
     """What bounds a node of a fleet, and what 1 PB takes and costs where nothing goes wrong."""
     plan = json.loads(sources[-1].path.read_text(encoding="utf-8"))
@@ -112,25 +131,6 @@ def fleet_runs(sources: Sequence[Source]) -> str:
         f"{plan['sigma']:.2f}; MTBF of a node {plan['mtbf_hours']:,.0f} h; in the last column up "
         f"to {lost:.1f} nodes a run are lost, noticed after {plan['noticed_s']:g} s: "
         f"{sources[-1].origin}."
-    )
-
-
-def ray_nodes(sources: Sequence[Source]) -> str:
-    """Rows a second of each way, and its time against one process, round by round."""
-    document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
-    rounds = document["seconds"]
-    rows = []
-    for way in rounds[0]:
-        times = sorted(each[way] / each["one process"] for each in rounds)
-        rate = document["rows"] / median(each[way] for each in rounds)
-        extent = f"{format_number(times[0])} to {format_number(times[-1])}"
-        ratio = f"{format_number(median(times))} ({extent})"
-        rows.append([way, format_number(rate / 1e6), ratio])
-    table = text_table(["way", "million rows a second", "times as long as one process"], rows)
-    return (
-        f"{table}\n\n{document['rows']:,} rows of {document['text_bytes']} B under "
-        f"{document['keys']:,} keys, Parquet to Parquet; medians of {len(rounds)} rounds, and "
-        f"their extremes (`make bench-ray`). Measured {sources[-1].origin}."
     )
 
 
@@ -326,6 +326,7 @@ RATES = {
     "found": "5 % slower, found",
     "missed": "5 % slower, called the same",
 }
+RAY_COLUMNS = ("million rows a second beyond the first", "times as long as one process")
 NOT_SHOWN = "^5 processes|differ by 0.0 %"
 FLEET_BOUNDS = (
     *("1 PB of", "1,000 nodes of", "cores, GB/s", "network, GB/s", "cores that fill the network"),

@@ -63,7 +63,8 @@ def seal_dataset(
         concurrency: The number of actors; one for each node where None.
         num_cpus: What Ray reserves for an actor, which uses all cores of its node whatever this
             is. Tasks that read and write need CPUs, too, and the actor of a node that is lost needs
-            room on another node: Ray waits for ever where there is none.
+            room on another node: Ray waits for ever where there is none. Pass 0 where nodes have a
+            single CPU.
         resources: Other resources that an actor takes; only nodes that have them get actors.
 
     Returns:
@@ -125,6 +126,8 @@ def _map(
     resources: Mapping[str, float] | None,
 ) -> Dataset:
     reference = _pickled(keyring)
+    if concurrency is not None and concurrency < 1:
+        raise InputError(f"concurrency is {concurrency}; it must be at least 1")
     schema = ds.schema(fetch_if_missing=False)
     if schema is not None and isinstance(schema.base_schema, pa.Schema):
         # Names and types, before any work: a row of nulls has these, and needs no key.

@@ -24,7 +24,7 @@ from clusters_page import code
 from key_file import write_keys
 from ray_keys import GatedKeys
 from ray_nodes import ADDRESSES, WARNINGS, RayNodes, ray_nodes
-from sealift.arrow import Keyring, open_column
+from sealift.arrow import Keyring, open_column, seal_column
 from sealift.errors import InputError
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in WARNINGS]
@@ -93,7 +93,7 @@ def test_blocks_without_rows_seal_to_none(people: Path, keys: Path) -> None:
 def test_a_reference_that_would_carry_keys_is_refused(people: Path) -> None:
     ds = ray.data.read_parquet(str(people))
     ring = Keyring({0: bytes(32)})
-    sources = {
+    sources: dict[str, Any] = {
         "Keyring": ring,
         "dict": {0: bytes(32)},
         "<lambda>": lambda: ring,
@@ -111,6 +111,8 @@ def test_wrong_columns_are_refused_before_any_work(people: Path, keys: Path) -> 
     for column, key_ids in wrong:
         with pytest.raises((InputError, TypeError), match=r"'nobody'|Int64|Float64"):
             sealift.ray.seal_dataset(ds, column, keys, key_ids=key_ids)
+    with pytest.raises(InputError, match="concurrency is 0"):
+        sealift.ray.seal_dataset(ds, "name", keys, key_ids="person", concurrency=0)
 
 
 @pytest.mark.usefixtures("nodes")
@@ -119,6 +121,16 @@ def test_a_node_that_finds_no_keys_says_so(people: Path, tmp_path: Path) -> None
     sealed = sealift.ray.seal_dataset(ds, "name", tmp_path / "none.toml", key_ids="person")
     with pytest.raises(ray.exceptions.RayError, match=r"none\.toml"):
         sealed.materialize()
+
+
+@pytest.mark.usefixtures("nodes")
+def test_rows_of_another_table_do_not_open(people: Path, keys: Path) -> None:
+    table, ring = pq.read_table(people).slice(0, 100), Keyring.from_file(keys)
+    sealed = seal_column(table, "name", keys=ring, key_ids="person", aad=b"others")
+    ds = ray.data.from_arrow(sealed)
+    opened = sealift.ray.open_dataset(ds, "name", keys, aad=b"people", concurrency=1)
+    with pytest.raises(ray.exceptions.RayError, match="InvalidTag"):
+        opened.materialize()
 
 
 def test_a_search_finds_no_key_but_one_that_is_planted(

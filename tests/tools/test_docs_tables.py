@@ -250,6 +250,19 @@ def test_a_cost_of_the_scheduler_stands_beside_its_machine(tmp_path: Path) -> No
     assert "| 64 |" not in docs_files.framework(sources)
 
 
+def test_what_ray_costs_is_told_for_few_rows_for_many_and_for_one_more(tmp_path: Path) -> None:
+    file = tmp_path / "2026-01-02/here/ray.json"
+    file.parent.mkdir(parents=True)
+    few, many = {"one process": 0.5, "two": 5.0}, {"one process": 1.5, "two": 7.0}
+    last = {"one process": 2.5, "two": 9.0}
+    rounds = [{"1000000": few, "3000000": each} for each in (many, many, last)]
+    file.write_text(json.dumps({"text_bytes": 128, "keys": 7, "rounds": rounds}))
+    text = docs_files.ray_nodes([Source(file, "x")])
+    assert "| one process | 0.500 | 1.50 | 2.00 | 1.00 |" in text
+    assert "| two | 5.00 | 7.00 | 1.00 | 4.67 |" in text
+    assert "medians of 3 rounds" in text
+
+
 def test_every_comparison_has_its_t_on_each_path(tmp_path: Path) -> None:
     file = tmp_path / "2026-01-02/here/dudect.json"
     file.parent.mkdir(parents=True)
