@@ -243,6 +243,18 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: arrow.open_column(TABLE, "payload", keys=keyring(), key_ids="customer"),
         *(sealift.InputError, 'layout "row" records ids: leave key_ids out'),
     ),
+    "versions where rows record none": (
+        seal(keys=arrow.Keyring({1: KEYS[1], 2: [KEYS[2], KEYS[3]]}), layout="columns"),
+        *(sealift.InputError, "payload: columns records no version: give a keyring with one"),
+    ),
+    "another algorithm than Spark's": (
+        seal(keys=arrow.Keyring(KEYS, algorithm="XAES-256-GCM"), layout="spark"),
+        *(sealift.InputError, "payload: spark is AES-GCM"),
+    ),
+    "two parts of associated data for Spark": (
+        seal(aad=["order", b"orders"], layout="spark"),
+        *(sealift.InputError, "payload: spark .*"),
+    ),
     "no ids where rows have none": (
         lambda: arrow.open_column(TABLE, "payload", keys=keyring(), layout="spark"),
         *(sealift.InputError, "key_ids"),
