@@ -66,7 +66,7 @@ proptest! {
         prop_assert_eq!(&run(&engine, &batch, &lengths, 4), &alone);
         // What is opened on several threads, two of its tags being wrong, is what was sealed.
         let (sealed, mut tags, _) = alone;
-        let wrong = [usize::from(seed) % len, len - 1];
+        let wrong = [usize::from(seed) % (len - 1), len - 1];
         wrong.iter().for_each(|message| tags[16 * message] ^= 1);
         let sealed = sealed.concat();
         let text = Column::offsets64(&sealed, offsets.clone());
