@@ -53,10 +53,11 @@ impl Xaes {
     /// The key of a message whose nonce begins so.
     pub(super) fn derive(&self, head: &[u8; 12]) -> Key {
         let mut derived = Zeroizing::new([0; 32]);
+        let head = head.iter().fold(0, |number, byte| number << 8 | u128::from(*byte));
         for (counter, half) in (1..).zip(derived.as_chunks_mut::<16>().0) {
-            half[..4].copy_from_slice(&[0, counter, b'X', 0]);
-            half[4..].copy_from_slice(head);
-            *half = (u128::from_be_bytes(*half) ^ **self.mask).to_be_bytes();
+            // Two bytes of a counter, the label X, a zero, and the beginning of the nonce.
+            let block = counter << 112 | u128::from(b'X') << 104 | head;
+            *half = (block ^ **self.mask).to_be_bytes();
             self.encrypt(half);
         }
         Key::Aes256(*derived)
