@@ -282,7 +282,10 @@ def _like(library: str, data: Any, made: Any) -> Any:
     if library == "pyarrow":
         pyarrow = sys.modules["pyarrow"]
         chunked = pyarrow.chunked_array(made)
-        return chunked if isinstance(data, pyarrow.ChunkedArray) else chunked.combine_chunks()
+        if isinstance(data, pyarrow.ChunkedArray):
+            return chunked
+        # Combining copies, a single chunk, too.
+        return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
     if library == "polars":
         return sys.modules["polars"].Series(data.name, made)
     if library == "pandas":
