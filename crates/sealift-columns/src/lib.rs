@@ -5,7 +5,6 @@
 //! [`Values`], which are Arrow's buffers without its types; nothing is copied but headers, nonces and keys.
 
 mod error;
-mod ffi;
 mod file;
 pub mod format;
 mod ids;

@@ -1,7 +1,7 @@
 //! A column's rows in units, on several threads.
 
 use crate::format::TAG;
-use crate::{ColumnError, Segment, ffi};
+use crate::{ColumnError, Segment};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -128,7 +128,6 @@ fn offsets<T>(
 ) -> (Vec<T>, usize) {
     let mut offsets =
         Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
-    ffi::prefer_huge_pages(&mut offsets);
     let mut end = 0;
     offsets.push(place(0));
     for (index, segment) in (first..).zip(chunk) {
@@ -149,9 +148,7 @@ fn offsets<T>(
 /// Zeros that the system gives, which are written only when they are used.
 fn zeros(bytes: usize) -> Result<Vec<u8>, ColumnError> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| ColumnError::NoMemory { bytes })?;
-    let mut zeros = vec![0; bytes];
-    ffi::prefer_huge_pages(&mut zeros);
-    Ok(zeros)
+    Ok(vec![0; bytes])
 }
 
 /// Some rows of a segment, and where their results go.

@@ -160,6 +160,8 @@ proptest! {
         let keyring = integers();
         let rows = seal_rows(&keyring, &texts, ids_of(&[3, 4]), &[]);
         let forged = [[&rows[0][..cut], &rows[1][cut..]].concat(), [&rows[1][..cut], &rows[0][cut..]].concat()];
+        // The last bytes of two tags may be the same.
+        let forged: Vec<_> = forged.into_iter().filter(|row| !rows.contains(row)).collect();
         prop_assert!(open_rows(&keyring, &forged, &[]).iter().all(Option::is_none));
     }
 
