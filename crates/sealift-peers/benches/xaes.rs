@@ -44,7 +44,7 @@ fn main() {
             samples[at].push(sample(|| arms[at].1(&mut out)));
         }
     }
-    let medians = samples.map(|samples| median(samples));
+    let medians = samples.map(median);
     for ((name, _), ns) in arms.iter().zip(medians) {
         println!("{name:<34} {ns:7.1} ns, {:5.2} times XAES-256-GCM by sealift", ns / medians[0]);
     }
@@ -91,7 +91,7 @@ struct Load {
 
 impl Load {
     fn new() -> Self {
-        let bytes = |count: usize| (0..count).map(|n| (n * 181 >> 3) as u8).collect();
+        let bytes = |count: usize| (0..=u8::MAX).map(|n| n.wrapping_mul(181)).cycle().take(count).collect();
         Self {
             keys: bytes(32 * MESSAGES),
             nonces: bytes(24 * MESSAGES),
