@@ -1269,10 +1269,7 @@ class Calibrated:
 
 @final
 class ArrowColumn:
-    """A column that was worked: chunks behind the Arrow PyCapsule interface.
-
-    pyarrow, polars and others take it.
-    """
+    """A column that was worked, for what speaks the Arrow PyCapsule interface: pyarrow, polars."""
 
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

@@ -5,13 +5,12 @@ import struct
 from pathlib import Path
 from typing import Any, Literal
 
+import pyarrow
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import sealift
 from sealift import arrow
-
-pyarrow = pytest.importorskip("pyarrow")
 
 KEYS = {1: bytes(range(32)), 2: bytes(range(1, 33)), 7: bytes(range(2, 34))}
 

@@ -13,6 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV
 
 from column_cases import IDS, KEYS, NAMED_KEYS, as_bytes, keyring, texts_of
+from conftest import skip
+from run_report import ran
 from sealift import arrow
 
 SPARK = json.loads((Path(__file__).parent / "data/spark-aes.json").read_text(encoding="utf-8"))
@@ -78,10 +80,10 @@ def test_rows_in_the_layout_of_spark_are_nonce_ciphertext_and_tag_over_its_data(
         assert AESGCM(row["key"]).decrypt(ours[:12], ours[12:], row["aad"]) == row["text"]
 
 
-@pytest.mark.skipif(
-    "SEALIFT_HUGE" not in os.environ, reason="takes 5 GB of memory and a minute: `make huge`"
-)
 def test_a_sealed_chunk_beyond_2_gib_is_large_binary_and_so_are_all_chunks() -> None:
+    if "SEALIFT_HUGE" not in os.environ:
+        skip("huge", "takes 5 GB of memory and a minute: `make huge`")
+    ran("huge")
     size = 2**20
     long = pyarrow.FixedSizeBinaryArray.from_buffers(
         pyarrow.binary(size), 2**11, [None, pyarrow.py_buffer(bytes(2**31))]

@@ -1,7 +1,7 @@
 //! Columns of sealed rows that say by themselves how they open.
 //!
 //! A [`Keyring`] has the keys, by id and version. [`seal`] makes of each row of a column a sealed row in the documented
-//! [format](format) and [`open`] gives the rows back, both by an engine and on several threads. Columns are lent as
+//! [`format`](mod@format) and [`open`] gives the rows back, both by an engine and on several threads. Columns are lent as
 //! [`Values`], which are Arrow's buffers without its types; nothing is copied but headers, nonces and keys.
 
 mod error;
@@ -56,7 +56,7 @@ pub struct Apart<'a> {
 /// How a sealed row looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// The documented [format](format).
+    /// The documented [`format`](mod@format).
     #[default]
     Row,
     /// Nonce, ciphertext, tag: what Spark's `aes_encrypt` writes in mode GCM.

@@ -16,7 +16,7 @@ use sealift_columns::{ColumnError, Offsets, Output};
 use std::mem;
 use std::sync::Arc;
 
-/// A column that was worked: chunks behind the Arrow PyCapsule interface, which pyarrow, polars and others take.
+/// A column that was worked, for what speaks the Arrow PyCapsule interface: pyarrow, polars.
 // Of this crate: the class of pyo3-arrow would bring casts, time zones and scalars, 11 MB of code.
 #[pyclass(frozen, module = "sealift.arrow")]
 pub(crate) struct ArrowColumn {
