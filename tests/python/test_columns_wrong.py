@@ -147,6 +147,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: arrow.seal_column([b"text"], keys=keyring(), key_ids=1),
         *(TypeError, "the column is (a )?list: give an Arrow array"),
     ),
+    "a truth value as id": (
+        lambda: arrow.seal_column(TEXTS, keys=keyring(), key_ids=True),
+        *(TypeError, "key_ids is (a )?bool: give an int, a str or bytes for all rows, or an Arrow"),
+    ),
     "a series of another type": (
         lambda: arrow.seal_column(polars.Series("price", [1]), keys=keyring(), key_ids=1),
         *(TypeError, "price is a column of .*64.*: give binary or string"),
@@ -269,7 +273,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "a key of a wrong length": (
         lambda: arrow.Keyring({1: b"short"}),
-        *(sealift.InputError, "5 bytes.*16, 24 or 32"),
+        *(sealift.InputError, "key 1: .*5 bytes.*16, 24 or 32"),
     ),
     "ids of two kinds": (
         lambda: arrow.Keyring({**KEYS, **NAMED_KEYS}),

@@ -91,7 +91,8 @@ struct Load {
 
 impl Load {
     fn new() -> Self {
-        let bytes = |count: usize| (0..=u8::MAX).map(|n| n.wrapping_mul(181)).cycle().take(count).collect();
+        let bytes =
+            |count: usize| (0..=u8::MAX).map(|n| n.wrapping_mul(181)).cycle().take(count).collect();
         Self {
             keys: bytes(32 * MESSAGES),
             nonces: bytes(24 * MESSAGES),

@@ -30,7 +30,9 @@ impl ArrowColumn {
         Ok(to_schema_pycapsule(py, self.field.as_ref())?)
     }
 
-    /// The chunks as a stream. The type is the column's whatever is requested, as the interface allows.
+    /// The chunks as a stream.
+///
+/// The type is the column's whatever is requested, as the interface allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 use pyo3_arrow::input::AnyArray;
 use sealift_columns::{
     Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values,
@@ -19,13 +19,18 @@ use sealift_columns::{
 
 /// The chunks of a Python object that speaks Arrow.
 pub(super) fn chunks(object: &Bound<'_, PyAny>, name: &str) -> Outcome<(Vec<ArrayRef>, DataType)> {
+    chunks_or(object, name, "give an Arrow array, for example of pyarrow or polars")
+}
+
+/// The same with what to say to another object.
+fn chunks_or(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+    right: &str,
+) -> Outcome<(Vec<ArrayRef>, DataType)> {
     let speaks = |method| object.hasattr(method);
     if !speaks("__arrow_c_array__")? && !speaks("__arrow_c_stream__")? {
-        return Err(wrong_type(format!(
-            "{name} is {}: give an Arrow array, for example of pyarrow or polars",
-            type_name(object)
-        ))
-        .into());
+        return Err(wrong_type(format!("{name} is {}: {right}", type_name(object))).into());
     }
     let array = object.extract::<AnyArray>()?.into_chunked_array().map_err(PyErr::from)?;
     let (chunks, field) = array.into_inner();
@@ -43,7 +48,10 @@ impl Given {
     pub(super) fn read(object: &Bound<'_, PyAny>, name: &str) -> Outcome<Self> {
         match key_id(object) {
             Some(id) => Ok(Self::One(id?)),
-            None => Ok(Self::Column(chunks(object, name)?.0)),
+            None => {
+                let right = "give an int, a str or bytes for all rows, or an Arrow array of them";
+                Ok(Self::Column(chunks_or(object, name, right)?.0))
+            }
         }
     }
 
@@ -57,7 +65,7 @@ impl Given {
 
 /// An int, a str or bytes as a key id.
 pub(super) fn key_id(object: &Bound<'_, PyAny>) -> Option<Outcome<KeyId>> {
-    if object.is_instance_of::<PyInt>() {
+    if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
         let wrong =
             |_| Failure::Input(format!("key id {object}: integers from 0 to 2**64 - 1 are ids"));
         return Some(object.extract().map(KeyId::Integer).map_err(wrong));

@@ -11,18 +11,22 @@ use std::path::PathBuf;
 
 /// Keys by id, each in one or more versions: the newest seals, all of them open.
 ///
-/// Ids are integers from 0 to 2**64 - 1, or strings (bytes) of at most 255 bytes; all ids of a keyring are of one kind. Keys
-/// are wiped when it goes, and it can't be pickled: give workers a path or a function that makes it.
+/// Ids are integers from 0 to 2**64 - 1, or strings (bytes) of at most 255 bytes; all ids of a
+/// keyring are of one kind. Keys are wiped when it goes, and it can't be pickled: give workers a
+/// path or a function that makes it.
 ///
 /// Args:
-///     keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest, or to a mapping from
-///         version to key. Or a function that gives such a value for an id: it is called once for each id that a column
-///         has and the keyring doesn't, before any row is worked.
-///     algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or "AES-GCM-SIV" (16 or 32).
+///     keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest,
+///         or to a mapping from version to key. Or a function that gives such a value for an id: it
+///         is called once for each id that a column has and the keyring doesn't, before any row is
+///         worked.
+///     algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or
+///         "AES-GCM-SIV" (16 or 32).
 ///
 /// Raises:
 ///     TypeError: If `keys` is neither, or an id or a key is of a wrong type.
-///     InputError: If a key has a wrong length, ids are of two kinds or too long, or versions don't ascend.
+///     InputError: If a key has a wrong length, ids are of two kinds or too long, or versions don't
+///         ascend.
 #[pyclass(frozen, module = "sealift.arrow")]
 pub(crate) struct Keyring {
     keyring: sealift_columns::Keyring,
@@ -55,14 +59,16 @@ impl Keyring {
 
     /// Reads a keyring from a file of TOML that only its owner may read.
     ///
-    /// It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to key in hexadecimal, to a
-    /// list of keys from the oldest version to the newest, or to a table from version to key.
+    /// It has `algorithm` (as above), `ids`, "integer" or "string", and a table `keys` from id to
+    /// key in hexadecimal, to a list of keys from the oldest version to the newest, or to a table
+    /// from version to key.
     ///
     /// Args:
     ///     path: Where it is.
     ///
     /// Raises:
-    ///     InputError: If it can't be read, if others may read it, or what is wrong in it, with its line.
+    ///     InputError: If it can't be read, if others may read it, or what is wrong in it, with its
+    ///         line.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> Outcome<Self> {
         let keyring = py.detach(|| sealift_columns::Keyring::from_file(&path)).map_err(wrong)?;
@@ -90,7 +96,8 @@ impl Keyring {
         key_id: &Bound<'_, PyAny>,
         key: &Bound<'_, PyAny>,
     ) -> Outcome<u16> {
-        let (id, key) = (read_id(key_id)?, self.read_key(key)?);
+        let id = read_id(key_id)?;
+        let key = self.read_key(&id, key)?;
         // Without the GIL: a call that is running may need it to end.
         py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
     }
@@ -140,17 +147,17 @@ impl Keyring {
                 let wrong = |_| {
                     Failure::Input(format!("key {id}: version {version}: versions are 0 to 65,535"))
                 };
-                Ok((version.extract().map_err(wrong)?, self.read_key(&key)?))
+                Ok((version.extract().map_err(wrong)?, self.read_key(id, &key)?))
             };
             keys.iter().map(version).collect::<Outcome<_>>()?
         } else if keys.is_instance_of::<PyList>() || keys.is_instance_of::<PyTuple>() {
             let numbered = keys
                 .try_iter()?
                 .zip(0..)
-                .map(|(key, version)| Ok((version, self.read_key(&key?)?)));
+                .map(|(key, version)| Ok((version, self.read_key(id, &key?)?)));
             numbered.collect::<Outcome<_>>()?
         } else {
-            vec![(0, self.read_key(keys)?)]
+            vec![(0, self.read_key(id, keys)?)]
         };
         if versions.is_empty() {
             return Err(Failure::Input(format!("key {id} has no version: give at least one key")));
@@ -161,8 +168,10 @@ impl Keyring {
         })
     }
 
-    fn read_key(&self, key: &Bound<'_, PyAny>) -> Outcome<Key> {
-        Ok(Key::with_algorithm(self.algorithm, Lent::read(key, "a key")?.as_slice())?)
+    fn read_key(&self, id: &KeyId, key: &Bound<'_, PyAny>) -> Outcome<Key> {
+        let bytes = Lent::read(key, &format!("key {id}"))?;
+        let wrong = |error| Failure::Input(format!("key {id}: {error}"));
+        Key::with_algorithm(self.algorithm, bytes.as_slice()).map_err(wrong)
     }
 }
 
