@@ -318,3 +318,27 @@ def test_a_file_of_keys_is_read_only_where_nobody_else_can(tmp_path: Path) -> No
     path.chmod(0o600)
     with pytest.raises(sealift.InputError, match=rf"{re.escape(str(path))}:2: .*1.*bytes"):
         arrow.Keyring.from_file(path)
+
+
+def test_a_struct_without_a_ciphertext_opens_to_a_null_and_not_to_an_empty_text() -> None:
+    sealed = arrow.seal_column(TEXTS, keys=keyring(), key_ids=1, layout="columns")
+    nonces, ciphertexts, tags = (sealed.field(name) for name in ("nonce", "ciphertext", "tag"))
+    without = pyarrow.array([None, *ciphertexts.to_pylist()[1:]], pyarrow.binary())
+    put_together = pyarrow.StructArray.from_arrays([nonces, without, tags], fields=sealed.type)
+    opened = arrow.open_column(put_together, keys=keyring(), key_ids=1, layout="columns")
+    assert opened.to_pylist() == [None, *TEXTS.to_pylist()[1:]]
+
+
+@pytest.mark.parametrize("keys", [{}, lambda _: bytes(16)], ids=["none yet", "a function"])
+def test_rows_without_values_are_sealed_in_three_columns_before_there_is_a_key(keys: Any) -> None:
+    nothing = pyarrow.nulls(3, pyarrow.binary())
+    ring = arrow.Keyring(keys)
+    sealed = arrow.seal_column(nothing, keys=ring, key_ids=1, layout="columns")
+    assert sealed.to_pylist() == [None] * 3
+
+
+def test_a_row_that_names_another_algorithm_than_its_key_is_a_null_alone() -> None:
+    rows = arrow.seal_column(TEXTS, keys=keyring(), key_ids=1).to_pylist()
+    rows[1] = b"\x12" + rows[1][1:] + bytes(12)
+    opened = arrow.open_column(pyarrow.array(rows), keys=keyring(), on_error="null")
+    assert opened.to_pylist() == [TEXTS[0].as_py(), None, *TEXTS.to_pylist()[2:]]

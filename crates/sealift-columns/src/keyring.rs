@@ -338,9 +338,13 @@ impl Table {
         (0..self.sealed.len()).any(|key| self.passes(key, messages))
     }
 
-    /// The first key that would pass its limit by so many messages of each, and how many it has sealed.
-    pub(crate) fn first_passed(&self, counts: &[u64]) -> Option<(KeyId, u64)> {
-        let key = counts.iter().enumerate().position(|(key, count)| self.passes(key, *count))?;
+    /// The first key that would pass its limit by so many messages of each and `others` that may be of any, and how many
+    /// it has sealed.
+    pub(crate) fn first_passed(&self, counts: &[u64], others: u64) -> Option<(KeyId, u64)> {
+        let passes = |(key, count): (usize, &u64)| {
+            *count > 0 && self.passes(key, count.saturating_add(others))
+        };
+        let key = counts.iter().enumerate().position(passes)?;
         let is_of =
             |entry: &&Entry| entry.versions.iter().any(|version| version.key as usize == key);
         let entry = self.entries.iter().find(is_of)?;
@@ -355,9 +359,9 @@ impl Table {
     }
 
     /// Counts messages that were sealed, by key.
-    pub(crate) fn add_sealed(&self, counts: &[u32]) {
+    pub(crate) fn add_sealed(&self, counts: &[u64]) {
         for (sealed, count) in self.sealed.iter().zip(counts).filter(|(_, count)| **count > 0) {
-            sealed.fetch_add((*count).into(), Ordering::Relaxed);
+            sealed.fetch_add(*count, Ordering::Relaxed);
         }
     }
 }
@@ -382,19 +386,21 @@ mod tests {
     fn a_key_under_drawn_nonces_of_12_bytes_seals_2_to_the_32_rows() {
         let keyring = keyring(Algorithm::AesGcm);
         let table = keyring.read();
-        table.add_sealed(&[u32::MAX]);
+        table.add_sealed(&[u64::from(u32::MAX)]);
         assert!(!table.may_pass_limit(1));
         assert!(table.may_pass_limit(2));
         let sealed = u32::MAX.into();
-        assert_eq!(table.first_passed(&[2]), Some((KeyId::Integer(5), sealed)));
-        assert_eq!(table.first_passed(&[1]), None);
+        assert_eq!(table.first_passed(&[2], 0), Some((KeyId::Integer(5), sealed)));
+        assert_eq!(table.first_passed(&[1], 0), None);
+        assert_eq!(table.first_passed(&[1], 1), Some((KeyId::Integer(5), sealed)));
+        assert_eq!(table.first_passed(&[0], 9), None, "a call that doesn't use the key");
     }
 
     #[test]
     fn other_algorithms_have_no_limit_to_count() {
         for algorithm in [Algorithm::Xaes256Gcm, Algorithm::AesGcmSiv] {
             let keyring = keyring(algorithm);
-            keyring.read().add_sealed(&[u32::MAX]);
+            keyring.read().add_sealed(&[u64::from(u32::MAX)]);
             assert!(!keyring.read().may_pass_limit(u64::MAX));
         }
     }

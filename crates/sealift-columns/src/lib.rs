@@ -99,6 +99,12 @@ impl Keyring {
     pub fn missing(&self, chunks: &[Vec<Segment<'_>>]) -> Vec<KeyId> {
         let (table, mut missing) = (self.read(), BTreeSet::new());
         for segment in chunks.iter().flatten() {
+            let ids_fit =
+                segment.ids.as_ref().is_none_or(|ids| ids.check(segment.values.len, 0).is_ok());
+            if segment.values.check("the column", 0).is_err() || !ids_fit {
+                // Sealing or opening it says what is wrong.
+                return vec![];
+            }
             let rows = (0..segment.values.len).filter(|row| segment.values.is_valid(*row));
             missing.extend(rows.filter_map(|row| {
                 let id = match &segment.ids {
@@ -134,6 +140,9 @@ fn check_keys(table: &keyring::Table, layout: Layout) -> Result<(), ColumnError>
     }
 }
 
+/// As many bytes as the length before a part of associated data can say.
+const AAD_PART_BYTES_MAX: usize = u32::MAX as usize;
+
 /// Checks that what chunks are made of fits, before any row is worked.
 fn check(chunks: &[Vec<Segment<'_>>], options: &ColumnOptions) -> Result<u64, ColumnError> {
     let mut rows = 0;
@@ -151,6 +160,10 @@ fn check(chunks: &[Vec<Segment<'_>>], options: &ColumnOptions) -> Result<u64, Co
             if aad.len != segment.values.len {
                 let (found, expected) = (aad.len, segment.values.len);
                 return Err(ColumnError::Count { column: "aad", found, expected });
+            }
+            if (0..aad.len).any(|row| aad.rows.len_of(row) > AAD_PART_BYTES_MAX) {
+                let reason = "takes parts of associated data of less than 4 GiB: hash longer ones";
+                return Err(options.layout.wrong(reason));
             }
             let is_null = |row: &usize| segment.values.is_valid(*row) && !aad.is_valid(*row);
             if aad.validity.is_some()

@@ -212,7 +212,7 @@ impl<'p> Opener<'p> {
     fn find_by_headers(&mut self, unit: &Unit<'_, '_>) -> Result<(), ColumnError> {
         self.found.clear();
         let (plan, rows) = (self.plan, unit.segment.values.rows);
-        let mut last: Option<(RowId<'_>, u16, u32)> = None;
+        let mut last: Option<(Algorithm, RowId<'_>, u16, u32)> = None;
         for row in &self.rows {
             let sealed = rows.get(unit.start + *row as usize);
             let header = match format::parse(sealed) {
@@ -228,7 +228,12 @@ impl<'p> Opener<'p> {
                 return Err(ColumnError::Stopped);
             }
             let key = match last {
-                Some((id, version, key)) if (id, version) == (header.id, header.version) => key,
+                Some((algorithm, id, version, key))
+                    if (algorithm, id, version)
+                        == (header.algorithm, header.id, header.version) =>
+                {
+                    key
+                }
                 _ => match plan.find(&header, unit.first_row + u64::from(*row)) {
                     Ok(key) => key,
                     Err(error) => {
@@ -237,7 +242,7 @@ impl<'p> Opener<'p> {
                     }
                 },
             };
-            last = Some((header.id, header.version, key));
+            last = Some((header.algorithm, header.id, header.version, key));
             #[expect(clippy::cast_possible_truncation, reason = "a header has at most 259 bytes")]
             self.found.push(Found { row: *row, key, header: header.bytes as u32 });
         }

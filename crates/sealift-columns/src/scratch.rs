@@ -67,7 +67,7 @@ pub(crate) fn put(to: &mut [u8], from: &[u8]) {
 #[derive(Default)]
 pub(crate) struct AadColumn {
     bytes: Vec<u8>,
-    ends: Vec<u32>,
+    ends: Vec<u64>,
     /// Whether all are as long as the first.
     is_uniform: bool,
 }
@@ -91,10 +91,7 @@ impl AadColumn {
     pub(crate) fn put_parts(&mut self, segment: &Segment<'_>, row: usize) {
         for part in &segment.aad {
             let bytes = part.rows.get(row);
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "checked: parts are shorter than 4 GiB"
-            )]
+            #[expect(clippy::cast_possible_truncation, reason = "`check` refuses longer parts")]
             self.bytes.extend((bytes.len() as u32).to_le_bytes());
             self.bytes.extend_from_slice(bytes);
         }
@@ -102,19 +99,20 @@ impl AadColumn {
 
     /// Ends a row's.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "checked: a unit's are shorter than 4 GiB")]
     pub(crate) fn finish(&mut self) {
-        self.ends.push(self.bytes.len() as u32);
-        let rows = self.ends.len() - 1;
-        self.is_uniform &= self.bytes.len() == rows * self.ends[1] as usize;
+        self.ends.push(self.bytes.len() as u64);
+        let rows = self.ends.len() as u64 - 1;
+        self.is_uniform &= self.bytes.len() as u64 == rows * self.ends[1];
     }
 
     pub(crate) fn column(&self) -> Column<'_> {
         let bytes = Buffer::Borrowed(&self.bytes);
         match self.ends.get(1) {
             None | Some(0) if self.is_uniform => Column::Empty,
-            Some(len) if self.is_uniform => Column::fixed(bytes, *len as usize),
-            _ => Column::offsets(bytes, &self.ends[..]),
+            Some(_) if self.is_uniform => {
+                Column::fixed(bytes, self.bytes.len() / (self.ends.len() - 1))
+            }
+            _ => Column::offsets64(bytes, &self.ends[..]),
         }
     }
 }

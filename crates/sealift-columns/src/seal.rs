@@ -42,8 +42,8 @@ pub fn seal(
         (options.layout == Layout::Columns).then(|| table.common_nonce_bytes().unwrap_or(0));
     let plan = Plan { table: &table, few, layout: options.layout, engine };
     let running = Running::new(keyring, rows);
-    if table.may_pass_limit(running.rows) {
-        plan.check_limits(chunks)?;
+    if table.may_pass_limit(running.before.saturating_add(rows)) {
+        plan.check_limits(chunks, running.before)?;
     }
     let mut outputs = outputs(chunks, &plan, apart)?;
     let worker = || {
@@ -59,20 +59,20 @@ pub fn seal(
 struct Running<'k> {
     keyring: &'k Keyring,
     own: u64,
-    /// Those of all calls.
-    rows: u64,
+    /// Those of the calls that were running before it.
+    before: u64,
 }
 
 impl<'k> Running<'k> {
     fn new(keyring: &'k Keyring, own: u64) -> Self {
-        let before = keyring.in_flight.fetch_add(own, Ordering::Relaxed);
-        Self { keyring, own, rows: before.saturating_add(own) }
+        let before = keyring.in_flight.fetch_add(own, Ordering::AcqRel);
+        Self { keyring, own, before }
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.keyring.in_flight.fetch_sub(self.own, Ordering::Relaxed);
+        self.keyring.in_flight.fetch_sub(self.own, Ordering::AcqRel);
     }
 }
 
@@ -104,7 +104,8 @@ impl Plan<'_> {
     }
 
     /// Counts the rows of each key, and refuses a key that would pass its limit.
-    fn check_limits(&self, chunks: &[Vec<Segment<'_>>]) -> Result<(), ColumnError> {
+    /// `before` rows of other calls may be of any key.
+    fn check_limits(&self, chunks: &[Vec<Segment<'_>>], before: u64) -> Result<(), ColumnError> {
         let mut counts = vec![0u64; self.table.key_count()];
         let (mut rows, mut found) = (vec![], vec![]);
         for (segment, few) in chunks.iter().flatten().zip(&self.few) {
@@ -118,7 +119,7 @@ impl Plan<'_> {
                 }
             }
         }
-        let passed = self.table.first_passed(&counts);
+        let passed = self.table.first_passed(&counts, before);
         passed.map_or(Ok(()), |(id, sealed)| Err(ColumnError::SealLimit { id, sealed }))
     }
 }
@@ -162,7 +163,7 @@ struct Sealer<'p> {
     class_rows: Vec<u32>,
     class_entries: Vec<u32>,
     /// Rows that were given to each key.
-    counts: Vec<u32>,
+    counts: Vec<u64>,
 }
 
 impl<'p> Sealer<'p> {

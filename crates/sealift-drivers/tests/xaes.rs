@@ -18,15 +18,15 @@ const BATCH: usize = 10_000;
 
 #[test]
 fn many_messages_have_the_published_digest_on_every_device_and_open_on_the_next() {
-    let devices = ["cpu", "library", "reference"].map(device);
+    let devices: Vec<_> = ["cpu", "library", "reference"].into_iter().filter_map(device).collect();
     let scale = std::env::var("SEALIFT_TEST_SCALE").map_or(1.0, |scale| scale.parse().unwrap());
     let [(few, _), (all, _)] = DIGESTS;
     let messages = if scale < 1.0 { few } else { all };
     let mut random = Shake128::default().finalize_xof();
-    let mut digests = [(); 3].map(|()| Shake128::default());
+    let mut digests = vec![Shake128::default(); devices.len()];
     for done in (BATCH..=messages).step_by(BATCH) {
         let load = Load::draw(&mut random);
-        let sealed = devices.each_ref().map(|device| load.seal(&**device));
+        let sealed: Vec<_> = devices.iter().map(|device| load.seal(&**device)).collect();
         for ((digest, sealed), opener) in
             digests.iter_mut().zip(&sealed).zip(devices.iter().cycle().skip(1))
         {
@@ -108,9 +108,14 @@ fn append(random: &mut impl XofReader, count: usize, to: &mut Vec<u8>) {
     random.read(&mut to[start..]);
 }
 
-fn device(spec: &str) -> Arc<dyn Device> {
+fn device(spec: &str) -> Option<Arc<dyn Device>> {
     let context = Context { clock: Arc::new(SystemClock::new()), notify: Arc::new(Unheard) };
-    sealift_drivers::open(&spec.parse().unwrap(), &context).unwrap()
+    let opened = sealift_drivers::open(&spec.parse().unwrap(), &context);
+    match &opened {
+        Ok(_) => sealift_testing::ran(spec),
+        Err(absent) => sealift_testing::skip(spec, &absent.to_string()).unwrap(),
+    }
+    opened.ok()
 }
 
 #[derive(Debug)]

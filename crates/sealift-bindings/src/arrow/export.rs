@@ -31,8 +31,8 @@ impl ArrowColumn {
     }
 
     /// The chunks as a stream.
-///
-/// The type is the column's whatever is requested, as the interface allows.
+    ///
+    /// The type is the column's whatever is requested, as the interface allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -149,9 +149,11 @@ fn structs(
         Field::new("tag", DataType::FixedSizeBinary(16), true),
     ]);
     let arrays = outputs.into_iter().zip(nulls).map(|(mut output, nulls)| {
-        let (nonces, tags) = (mem::take(&mut output.nonces), mem::take(&mut output.tags));
+        let (mut nonces, tags) = (mem::take(&mut output.nonces), mem::take(&mut output.tags));
+        // A keyring without a key doesn't know how long they are, and all rows are nulls.
+        nonces.resize(tags.len() / TAG_BYTES * nonce_bytes, 0);
         let nonces = FixedSizeBinaryArray::new(fixed(nonce_bytes), nonces.into(), nulls.clone());
-        let tags = FixedSizeBinaryArray::new(16, tags.into(), nulls.clone());
+        let tags = FixedSizeBinaryArray::new(fixed(TAG_BYTES), tags.into(), nulls.clone());
         let ciphertexts = array(output, nulls.clone(), To::Binary, 0)
             .map_err(|error| Failure::Input(error.to_string()))?;
         let columns: Vec<ArrayRef> = vec![Arc::new(nonces), ciphertexts, Arc::new(tags)];
@@ -182,11 +184,12 @@ fn with_failed(
     chunk: &ArrayRef,
     mut failed: std::iter::Peekable<impl Iterator<Item = u64>>,
 ) -> Option<NullBuffer> {
+    let own = own_nulls(chunk);
     if failed.peek().is_none() {
-        return chunk.nulls().cloned();
+        return own;
     }
     let mut bits = BooleanBufferBuilder::new(chunk.len());
-    match chunk.nulls() {
+    match own {
         Some(nulls) => bits.append_buffer(nulls.inner()),
         None => bits.append_n(chunk.len(), true),
     }
@@ -195,3 +198,12 @@ fn with_failed(
     }
     Some(NullBuffer::new(bits.finish()))
 }
+
+/// Rows without a value: nulls, and structs without a ciphertext.
+fn own_nulls(chunk: &ArrayRef) -> Option<NullBuffer> {
+    let parts = chunk.as_any().downcast_ref::<StructArray>();
+    let ciphertext = parts.and_then(|parts| parts.column_by_name("ciphertext"));
+    NullBuffer::union(chunk.nulls(), ciphertext.and_then(|ciphertext| ciphertext.nulls()))
+}
+
+const TAG_BYTES: usize = 16;

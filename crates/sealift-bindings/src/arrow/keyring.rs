@@ -31,7 +31,7 @@ use std::path::PathBuf;
 pub(crate) struct Keyring {
     keyring: sealift_columns::Keyring,
     find: Option<Py<PyAny>>,
-    algorithm: Algorithm,
+    pub(super) algorithm: Algorithm,
 }
 
 #[pymethods]
@@ -102,16 +102,17 @@ impl Keyring {
         py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
     }
 
-    fn __contains__(&self, key_id: &Bound<'_, PyAny>) -> Outcome<bool> {
-        Ok(self.keyring.contains(&read_id(key_id)?))
+    fn __contains__(&self, py: Python<'_>, key_id: &Bound<'_, PyAny>) -> Outcome<bool> {
+        let id = read_id(key_id)?;
+        Ok(py.detach(|| self.keyring.contains(&id)))
     }
 
-    fn __len__(&self) -> usize {
-        self.keyring.len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.keyring.len())
     }
 
-    fn __repr__(&self) -> String {
-        format!("Keyring({} ids, {})", self.keyring.len(), self.algorithm)
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("Keyring({} ids, {})", self.__len__(py), self.algorithm)
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -132,6 +133,10 @@ impl Keyring {
         if let Some(find) = &self.find {
             let missing = py.detach(|| self.keyring.missing(segments));
             for id in missing {
+                // Another thread may have found it meanwhile.
+                if py.detach(|| self.keyring.contains(&id)) {
+                    continue;
+                }
                 let keys = find.bind(py).call1((id_object(py, &id)?,))?;
                 self.add(&id, &keys)?;
             }

@@ -14,7 +14,6 @@ use keyring::Keyring;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
-use sealift::Algorithm;
 use sealift_columns::{ColumnError, ColumnOptions, Layout, OnError, Reseal};
 
 /// Adds what `sealift.arrow` is made of.
@@ -66,9 +65,7 @@ fn seal_array(
     });
     let sealed = sealed.map_err(|error| stopped(error, interrupt, name))?;
     let to = match options.layout {
-        Layout::Columns => {
-            To::Structs(keyring.algorithm().unwrap_or(Algorithm::AesGcm).nonce_bytes())
-        }
+        Layout::Columns => To::Structs(keys.get().algorithm.nonce_bytes()),
         _ => To::Binary,
     };
     export::column(sealed, export::nulls(&chunks, &[]), to, name)
