@@ -153,6 +153,11 @@ huge: $(EXTENSIONS) $(TESTING) ## Seal and open a message of 5 GiB on every inst
 	@echo "Sealing and opening a column beyond 2 GiB"
 	@SEALIFT_HUGE=1 $(BIN)/python -m pytest -q tests/python/test_columns_layouts.py -k beyond
 
+.PHONY: fuzz
+fuzz: | tools ## Try CASES (100,000) cases a property of sealed rows: nothing opens that was not sealed
+	@echo "Trying sealed rows that were changed"
+	@CASES=$${CASES:-100000} cargo test --quiet --release -p sealift-columns --test rows
+
 .PHONY: spark
 spark: $(EXTENSION) $(SPARK) ## Exchange a thousand sealed rows with Spark each way; needs Java 17, a minute
 	@PYTHONPATH=python .venv/spark/bin/python tools/spark_exchange.py
