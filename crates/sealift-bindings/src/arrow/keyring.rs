@@ -52,7 +52,10 @@ impl Keyring {
         };
         for item in items.try_iter()? {
             let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
-            made.add(&read_id(&id)?, &keys)?;
+            let id = read_id(&id)?;
+            if !made.add(&id, &keys)? {
+                return Err(Failure::Input(format!("key id {id} is there twice: give each once")));
+            }
         }
         Ok(made)
     }
@@ -133,19 +136,16 @@ impl Keyring {
         if let Some(find) = &self.find {
             let missing = py.detach(|| self.keyring.missing(segments));
             for id in missing {
-                // Another thread may have found it meanwhile.
-                if py.detach(|| self.keyring.contains(&id)) {
-                    continue;
-                }
                 let keys = find.bind(py).call1((id_object(py, &id)?,))?;
-                self.add(&id, &keys)?;
+                // Another thread may have found it meanwhile.
+                let _ = self.add(&id, &keys)?;
             }
         }
         Ok(&self.keyring)
     }
 
-    /// Adds the versions of an id: a key, a list of keys, or a mapping from version to key.
-    fn add(&self, id: &KeyId, keys: &Bound<'_, PyAny>) -> Outcome<()> {
+    /// Adds an id with its key, a list of keys, or a mapping from version to key; false if it is there.
+    fn add(&self, id: &KeyId, keys: &Bound<'_, PyAny>) -> Outcome<bool> {
         let py = keys.py();
         let mut versions: Vec<(u16, Key)> = if let Ok(keys) = keys.cast::<PyDict>() {
             let version = |(version, key): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
@@ -164,13 +164,8 @@ impl Keyring {
         } else {
             vec![(0, self.read_key(id, keys)?)]
         };
-        if versions.is_empty() {
-            return Err(Failure::Input(format!("key {id} has no version: give at least one key")));
-        }
         versions.sort_by_key(|(version, _)| *version);
-        versions.iter().try_for_each(|(version, key)| {
-            py.detach(|| self.keyring.insert(id, *version, key)).map_err(wrong)
-        })
+        py.detach(|| self.keyring.add(id, &versions)).map_err(wrong)
     }
 
     fn read_key(&self, id: &KeyId, key: &Bound<'_, PyAny>) -> Outcome<Key> {
