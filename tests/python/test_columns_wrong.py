@@ -123,6 +123,31 @@ def seal(**options: Any) -> Callable[[], Any]:
     return lambda: arrow.seal_column(TABLE, "payload", **{**defaults, **options})
 
 
+class ReadStream:
+    def __arrow_c_stream__(self, _: Any = None) -> Any:
+        capsule = pyarrow.chunked_array([TEXTS]).__arrow_c_stream__()
+        pyarrow.ChunkedArray._import_from_c_capsule(capsule)
+        return capsule
+
+
+class TakenArray:
+    def __arrow_c_array__(self, _: Any = None) -> Any:
+        capsules = TEXTS.__arrow_c_array__()
+        pyarrow.Array._import_from_c_capsule(*capsules)
+        # The schema is taken, too.
+        return TEXTS.__arrow_c_array__()[0], capsules[1]
+
+
+def failing_stream() -> Any:
+    schema = pyarrow.schema({"payload": pyarrow.binary()})
+
+    def batches() -> Any:
+        yield pyarrow.record_batch([TEXTS], schema=schema)
+        raise LookupError("no more rows")
+
+    return pyarrow.RecordBatchReader.from_batches(schema, batches())
+
+
 def dictionary_of(values: list[Any], codes: list[int]) -> Any:
     return pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes), pyarrow.array(values))
 
@@ -204,6 +229,18 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an id that has no key": (
         seal(key_ids=9),
         *(sealift.InputError, "payload: row 0 has key id 9, which the keyring does not have"),
+    ),
+    "a stream that was read": (
+        lambda: arrow.seal_column(ReadStream(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow data was taken before: give"),
+    ),
+    "an array that was taken": (
+        lambda: arrow.seal_column(TakenArray(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow data was taken before: give"),
+    ),
+    "a stream that fails": (
+        lambda: arrow.seal_column(failing_stream(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow stream ended with an error: .*no more rows"),
     ),
     "a null among the values of a dictionary": (
         seal(key_ids=dictionary_of([1, None, 2], [0, 2, 1, 0])),

@@ -73,10 +73,8 @@ impl Keyring {
         if versions.is_empty() {
             return wrong("0 is missing: give at least one key".to_owned());
         }
-        if let Some([(old, _), (new, _)]) =
-            versions.array_windows().find(|[(old, _), (new, _)]| old >= new)
-        {
-            return wrong(format!("{new} is not above the one before, {old}"));
+        if let Some(pair) = versions.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            return wrong(format!("{} is not above the one before, {}", pair[1].0, pair[0].0));
         }
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         if table.find(id).is_some() {

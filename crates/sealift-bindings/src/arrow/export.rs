@@ -10,13 +10,11 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use sealift_columns::{ColumnError, Offsets, Output};
 use std::mem;
 use std::sync::Arc;
 
 /// A column that was worked, for what speaks the Arrow PyCapsule interface: pyarrow, polars.
-// Of this crate: the class of pyo3-arrow would bring casts, time zones and scalars, 11 MB of code.
 #[pyclass(frozen, module = "sealift.arrow")]
 pub(crate) struct ArrowColumn {
     chunks: Vec<ArrayRef>,
@@ -26,7 +24,7 @@ pub(crate) struct ArrowColumn {
 #[pymethods]
 impl ArrowColumn {
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.field.as_ref())?)
+        ffi::schema_capsule(py, &self.field)
     }
 
     /// The chunks as a stream.
@@ -39,8 +37,7 @@ impl ArrowColumn {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let chunks = self.chunks.clone().into_iter().map(Ok);
-        Ok(to_stream_pycapsule(py, Box::new(ArrayIterator::new(chunks, self.field.clone())), None)?)
+        ffi::stream_capsule(py, self.field.clone(), self.chunks.clone())
     }
 
     fn __len__(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Arrow arrays as the columns of `sealift-columns`.
 
-use super::column_error;
+use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,7 +12,6 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
-use pyo3_arrow::input::AnyArray;
 use sealift_columns::{
     Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values,
 };
@@ -28,13 +27,12 @@ fn chunks_or(
     name: &str,
     right: &str,
 ) -> Outcome<(Vec<ArrayRef>, DataType)> {
-    let speaks = |method| object.hasattr(method);
-    if !speaks("__arrow_c_array__")? && !speaks("__arrow_c_stream__")? {
-        return Err(wrong_type(format!("{name} is {}: {right}", type_name(object))).into());
-    }
-    let array = object.extract::<AnyArray>()?.into_chunked_array().map_err(PyErr::from)?;
-    let (chunks, field) = array.into_inner();
-    Ok((chunks, field.data_type().clone()))
+    let wrong = || wrong_type(format!("{name} is {}: {right}", type_name(object)));
+    let named = |failure| match failure {
+        Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+        other => other,
+    };
+    Ok(ffi::read_chunks(object).map_err(named)?.ok_or_else(wrong)?)
 }
 
 /// Key ids or associated data as Python says them: one value for all rows, or a column.
@@ -355,7 +353,7 @@ fn read_ids<'a>(array: &'a ArrayRef, views: &'a [&'a [u8]], name: &str) -> Outco
         let codes = integers_of_keys(array, key).ok_or_else(wrong)?;
         let all =
             array.as_any_dictionary_opt().map(AnyDictionaryArray::values).ok_or_else(wrong)?;
-        if values.is_dictionary() {
+        if matches!(**values, DataType::Dictionary(..)) {
             return Err(wrong());
         }
         let ids = read_ids(all, views, name).map_err(|_| wrong())?;

@@ -1,5 +1,4 @@
 //! Arrays of strings whose bytes were checked.
-#![allow(unsafe_code)]
 
 use arrow_array::types::{ByteArrayType, LargeUtf8Type, Utf8Type};
 use arrow_array::{ArrayRef, GenericByteArray};
@@ -9,14 +8,14 @@ use std::sync::Arc;
 use zeroize::Zeroize;
 
 /// The rows of a chunk, which are UTF-8.
-pub(super) struct Texts(Output);
+pub(in crate::arrow) struct Texts(Output);
 
 impl Texts {
     /// Checks the rows of all chunks.
     ///
     /// # Errors
     /// The first row that is not UTF-8, over all chunks; all bytes are wiped.
-    pub(super) fn check(mut outputs: Vec<Output>) -> Result<Vec<Self>, u64> {
+    pub(in crate::arrow) fn check(mut outputs: Vec<Output>) -> Result<Vec<Self>, u64> {
         let mut first_row = 0;
         for output in &outputs {
             let rows = match &output.offsets {
@@ -35,7 +34,7 @@ impl Texts {
     }
 
     /// An array of them, which doesn't check them again.
-    pub(super) fn into_array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+    pub(in crate::arrow) fn into_array(self, nulls: Option<NullBuffer>) -> ArrayRef {
         let Output { bytes, offsets, .. } = self.0;
         match offsets {
             Offsets::I32(offsets) => Arc::new(strings::<Utf8Type>(bytes, offsets, nulls)),
