@@ -37,9 +37,9 @@ pub(in crate::arrow) fn read_chunks(
 }
 
 fn read_stream(mut stream: FFI_ArrowArrayStream) -> Outcome<(Vec<ArrayRef>, DataType)> {
-    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
-        return Err(Failure::Input(WAS_TAKEN.into()));
-    };
+    // What a released stream says besides is void.
+    let calls = stream.release.and(stream.get_schema).zip(stream.get_next);
+    let (get_schema, get_next) = calls.ok_or_else(|| Failure::Input(WAS_TAKEN.into()))?;
     let (mut schema, mut chunks) = (FFI_ArrowSchema::empty(), vec![]);
     // SAFETY: the stream isn't released, and its producer promises to write a schema.
     let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
