@@ -4,6 +4,7 @@ import pickle
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -16,7 +17,7 @@ TEXTS = pyarrow.array([b"text"])
 
 
 def test_a_keyring_is_not_pickled_and_says_what_to_do() -> None:
-    with pytest.raises(TypeError, match="path for Keyring.from_file or a function"):
+    with pytest.raises(TypeError, match=r"path for Keyring\.from_file or a function"):
         pickle.dumps(keyring())
 
 
@@ -73,6 +74,6 @@ def test_an_id_that_is_there_twice_is_refused() -> None:
 
 
 @pytest.mark.parametrize("keys", [[], {}, {3: KEYS[1], 70_000: KEYS[2]}, {-1: KEYS[1]}])
-def test_versions_are_at_least_one_and_from_0_to_65535(keys: object) -> None:
+def test_versions_are_at_least_one_and_from_0_to_65535(keys: Any) -> None:
     with pytest.raises(sealift.InputError, match="key 7: version"):
         arrow.Keyring({7: keys})
