@@ -1296,9 +1296,9 @@ class Keyring:
 
     Args:
         keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest,
-            or to a mapping from version to key. Or a function that gives such a value for an id: it
-            is called once for each id that a column has and the keyring doesn't, before any row is
-            worked.
+            or to a mapping from version to key. Or a function that gives such a value for an id, or
+            None where there is no key: it is called for each id that a column has and the keyring
+            doesn't, or not in the version that a sealed row names, before any row is worked.
         algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or
             "AES-GCM-SIV" (16 or 32).
 
@@ -1333,7 +1333,7 @@ class Keyring:
     def rotate(self, key_id: int | str | bytes, key: Buffer) -> int:
         """Adds the next version of an id's key, which seals from now on.
 
-        It waits for calls that are running.
+        Calls that are running don't see it.
 
         Args:
             key_id: The id, known or new.

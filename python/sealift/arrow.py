@@ -65,7 +65,7 @@ def seal_column(
         engine: Works the rows; None for one that this module makes.
 
     Returns:
-        What `data` is, sealed; a column of binary, or of large_binary where a chunk has more than
+        What `data` is (a relation of duckdb's default connection), sealed; a column of binary, or of large_binary where a chunk has more than
         2 GiB; of structs in the layout "columns".
 
     Raises:
@@ -265,14 +265,22 @@ _Worker = Callable[[Any, "_Others", str], Any]
 def _work(data: Any, column: str | None, keys: Keyring, worker: _Worker) -> Any:
     if not isinstance(keys, Keyring):
         raise TypeError(f"keys is {type(keys).__name__}: give a Keyring, for example of a mapping")
-    kind, library = type(data).__name__, type(data).__module__.partition(".")[0]
-    if (column is None) == (kind in _TABLES):
-        raise TypeError(f"data is {kind} and column is {column!r}: {_TABLE_HINT}")
+    kinds = [base.__name__ for base in type(data).__mro__]
+    library = _library(data)
+    if (column is None) == any(kind in _TABLES for kind in kinds):
+        raise TypeError(f"data is {kinds[0]} and column is {column!r}: {_TABLE_HINT}")
     if column is None:
         name = getattr(data, "name", None)
         made = worker(data, _Others(None), name if isinstance(name, str) and name else "the column")
         return _like(library, data, made)
     return _in_table(library, data, column, worker)
+
+
+def _library(data: Any) -> str:
+    """The package that the class of `data`, or one that it inherits from, is of."""
+    packages = [base.__module__.partition(".")[0] for base in type(data).__mro__]
+    known = ("pyarrow", "polars", "pandas", "duckdb", "_duckdb")
+    return next((package for package in packages if package in known), "")
 
 
 class _Others:
@@ -320,7 +328,8 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
 
     def find(name: str) -> Any:
         if name not in names:
-            msg = f"there is no column {name!r} in the table: give bytes for the same in all rows"
+            there = ", ".join(map(repr, names))
+            msg = f"there is no column {name!r} in the table: it has {there}; bytes are one value"
             raise InputError(msg)
         return data[name]
 
@@ -335,7 +344,8 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
 _TABLES = ("Table", "RecordBatch", "DataFrame", "DuckDBPyRelation")
 _TABLE_HINT = (
     "name the column of a Table, RecordBatch, DataFrame or relation of duckdb, "
-    "and none of an array; a LazyFrame takes seal_expression and open_expression"
+    "and none of an array; a LazyFrame takes seal_expression and open_expression, and of a reader or "
+    "dataset give one batch after the other"
 )
 
 

@@ -134,8 +134,14 @@ class TakenArray:
     def __arrow_c_array__(self, _: Any = None) -> Any:
         capsules = TEXTS.__arrow_c_array__()
         pyarrow.Array._import_from_c_capsule(*capsules)
-        # The schema is taken, too.
         return TEXTS.__arrow_c_array__()[0], capsules[1]
+
+
+class TakenSchema:
+    def __arrow_c_array__(self, _: Any = None) -> Any:
+        capsules = TEXTS.__arrow_c_array__()
+        pyarrow.DataType._import_from_c_capsule(capsules[0])
+        return capsules
 
 
 def failing_stream() -> Any:
@@ -237,6 +243,22 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an array that was taken": (
         lambda: arrow.seal_column(TakenArray(), keys=keyring(), key_ids=1),
         *(sealift.InputError, "the column: its Arrow data was taken before: give"),
+    ),
+    "a schema that was taken": (
+        lambda: arrow.seal_column(TakenSchema(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow data was taken before: give"),
+    ),
+    "a column of numbers without rows": (
+        lambda: arrow.seal_column(
+            pyarrow.chunked_array([], pyarrow.int64()), keys=keyring(), key_ids=1
+        ),
+        *(TypeError, "the column is a column of Int64: give binary or string"),
+    ),
+    "ids of another type without rows": (
+        lambda: arrow.seal_column(
+            TEXTS[:0], keys=keyring(), key_ids=pyarrow.array([], pyarrow.float64())
+        ),
+        *(TypeError, "key_ids of the column is a column of Float64: give integers"),
     ),
     "a stream that fails": (
         lambda: arrow.seal_column(failing_stream(), keys=keyring(), key_ids=1),

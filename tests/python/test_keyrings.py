@@ -1,8 +1,10 @@
 """Keyrings: where their keys come from, and where they don't go."""
 
+import gc
 import pickle
 import re
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,9 @@ def test_a_file_of_keys_is_read_only_where_nobody_else_can(tmp_path: Path) -> No
     path.chmod(0o600)
     with pytest.raises(sealift.InputError, match=rf"{re.escape(str(path))}:2: .*1.*bytes"):
         arrow.Keyring.from_file(path)
+    path.write_text(f'[keys]\n1 = "{KEYS[1].hex()}"\n01 = "{KEYS[2].hex()}"\n')
+    with pytest.raises(sealift.InputError, match=":3: 01 is no id"):
+        arrow.Keyring.from_file(path)
     path.write_text('algorithm = "XAES-256-GCM"\n')
     with pytest.raises(sealift.InputError, match=r"it has no keys: give a table \[keys\]"):
         arrow.Keyring.from_file(path)
@@ -71,6 +76,47 @@ def test_calls_that_find_the_same_id_at_once_both_seal() -> None:
 def test_an_id_that_is_there_twice_is_refused() -> None:
     with pytest.raises(sealift.InputError, match='key id "one" is there twice'):
         arrow.Keyring({"one": KEYS[1], b"one": KEYS[2]})
+
+
+def test_a_function_that_has_no_key_of_an_id_gives_none() -> None:
+    keys = arrow.Keyring(KEYS.get)
+    with pytest.raises(sealift.InputError, match="row 0 has key id 9, which the keyring does not"):
+        arrow.seal_column(TEXTS, keys=keys, key_ids=9)
+    row = arrow.seal_column(TEXTS, keys=keys, key_ids=1)[0].as_py()
+    changed = row[:5] + b"\1" + row[6:]
+    opened = arrow.open_column(pyarrow.array([row, changed]), keys=keys, on_error="null")
+    assert opened.to_pylist() == [b"text", None]
+
+
+def test_a_function_is_asked_again_for_a_version_that_is_missing() -> None:
+    versions = [KEYS[1]]
+    here, elsewhere = arrow.Keyring(lambda _: versions), arrow.Keyring({1: [KEYS[1], KEYS[2]]})
+    old = arrow.seal_column(TEXTS, keys=here, key_ids=1)
+    versions.append(KEYS[2])
+    new = arrow.seal_column(TEXTS, keys=elsewhere, key_ids=1)
+    for sealed in (old, new):
+        assert arrow.open_column(sealed, keys=here).equals(TEXTS)
+
+
+def test_a_key_at_the_place_of_an_id_is_not_shown() -> None:
+    key = "SUPERSECRETKEY16"
+    for keys in ({key: 7}, {key: b"short"}, {key.encode(): "x"}, {1: {key: KEYS[1]}}):
+        with pytest.raises((TypeError, sealift.InputError)) as caught:
+            arrow.Keyring(keys)
+        assert "SUPER" not in str(caught.value)
+
+
+def test_a_keyring_of_an_object_that_finds_its_keys_goes_with_it() -> None:
+    class Service:
+        def __init__(self) -> None:
+            self.keys = arrow.Keyring(self.find)
+
+        def find(self, key_id: int) -> bytes:
+            return KEYS[key_id]
+
+    service = weakref.ref(Service())
+    gc.collect()
+    assert service() is None
 
 
 @pytest.mark.parametrize("keys", [[], {}, {3: KEYS[1], 70_000: KEYS[2]}, {-1: KEYS[1]}])

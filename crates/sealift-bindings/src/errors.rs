@@ -25,6 +25,8 @@ pub(crate) enum Failure {
     SealLimit(String),
     /// Messages that did not open, of how many.
     InvalidTag { indices: Vec<usize>, messages: usize, hint: &'static str },
+    /// Rows of a column did not open; `first` are the first of them.
+    NotOpened { message: String, first: Vec<usize> },
 }
 
 pub(crate) type Outcome<T> = Result<T, Failure>;
@@ -110,6 +112,7 @@ impl From<Failure> for PyErr {
             Failure::InvalidTag { indices, messages, hint } => {
                 invalid_tag(py, &indices, messages, hint)
             }
+            Failure::NotOpened { message, first } => raise_invalid_tag(py, message, first),
         })
     }
 }
@@ -183,8 +186,12 @@ fn invalid_tag(py: Python<'_>, indices: &[usize], messages: usize, hint: &str) -
             indices.len()
         )
     };
+    raise_invalid_tag(py, message, indices.to_vec())
+}
+
+fn raise_invalid_tag(py: Python<'_>, message: String, indices: Vec<usize>) -> PyErr {
     let errors = py.import("sealift.errors");
-    let error = errors.and_then(|e| e.call_method1("invalid_tag", (message, indices.to_vec())));
+    let error = errors.and_then(|e| e.call_method1("invalid_tag", (message, indices)));
     error.map_or_else(|error| error, PyErr::from_value)
 }
 

@@ -137,12 +137,6 @@ pub enum ColumnError {
         /// Rows so far.
         sealed: u64,
     },
-    /// The system gave no random bytes.
-    #[error("the system gave no random bytes for nonces: {reason}")]
-    Random {
-        /// What it said.
-        reason: String,
-    },
     /// No memory for the results.
     #[error("there is no memory for {bytes} bytes of results")]
     NoMemory {

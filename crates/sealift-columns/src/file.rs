@@ -83,19 +83,23 @@ impl Keyring {
         };
         for (name, versions) in keys {
             let at = name.span().start;
-            let id = match (are_integers, name.get_ref().parse()) {
-                (true, Ok(id)) => KeyId::Integer(id),
-                (true, Err(_)) => {
+            let number = name.get_ref().parse::<u64>().ok();
+            // One way to write each, so that none is there twice.
+            let number = number.filter(|number| number.to_string() == **name.get_ref());
+            let id = match (are_integers, number) {
+                (true, Some(id)) => KeyId::Integer(id),
+                (true, None) => {
                     let right = "is no id: give integers from 0 on, or ids = \"string\"";
-                    return Err((at, format!("{} {right}", name.get_ref())));
+                    return Err((at, format!("{} {right}", shown(name.get_ref()))));
                 }
                 (false, _) => KeyId::Bytes(name.get_ref().as_bytes().into()),
             };
-            let version = |(version, key)| Ok((version, read_key(algorithm, key)?));
-            let versions = versions_of(versions)?
-                .into_iter()
-                .map(version)
-                .collect::<Result<Vec<_>, Wrong>>()?;
+            let texts = versions_of(versions)?;
+            // Room from the start: keys that are moved to more room would leave copies.
+            let mut versions = Vec::with_capacity(texts.len());
+            for (version, key) in texts {
+                versions.push((version, read_key(algorithm, key)?));
+            }
             keyring.add(&id, &versions).map_err(|error| (at, error.to_string()))?;
         }
         if keyring.is_empty() { Err(no_keys()) } else { Ok(keyring) }
@@ -105,25 +109,28 @@ impl Keyring {
 /// Where in a text something is wrong, and what.
 type Wrong = (usize, String);
 
-/// The versions of a key, ascending.
+/// A name for an error, unless it could be a key that stands at the wrong place.
+fn shown(name: &str) -> &str {
+    if name.len() >= 32 { "a name that is as long as a key" } else { name }
+}
+
+/// The versions of a key.
 fn versions_of<'t>(
     value: &'t Spanned<DeValue<'t>>,
 ) -> Result<Vec<(u16, &'t Spanned<DeValue<'t>>)>, Wrong> {
     let number = |version: &str, at| {
-        version
-            .parse()
-            .map_err(|_| (at, format!("{version} is no version: versions are 0 to 65,535")))
+        version.parse().map_err(|_| {
+            (at, format!("{} is no version: versions are 0 to 65,535", shown(version)))
+        })
     };
-    let mut versions = match value.get_ref() {
+    Ok(match value.get_ref() {
         DeValue::Array(keys) => (0..).zip(keys.iter()).collect(),
         DeValue::Table(keys) => keys
             .iter()
             .map(|(version, key)| Ok((number(version.get_ref(), version.span().start)?, key)))
             .collect::<Result<Vec<_>, Wrong>>()?,
         _ => vec![(0, value)],
-    };
-    versions.sort_by_key(|(version, _)| *version);
-    Ok(versions)
+    })
 }
 
 fn read_key(algorithm: Algorithm, value: &Spanned<DeValue<'_>>) -> Result<Key, Wrong> {
@@ -178,10 +185,19 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_without_the_key() {
         let of = |text: &str| Keyring::parse(text).unwrap_err().1;
+        let key = "ab".repeat(16);
         assert!(of("[keys]\n1 = \"0g\"").contains("hexadecimal"));
         assert!(of("[keys]\n1 = \"beef\"").contains("2 bytes"));
         assert!(of("[keys]\na = \"00\"").contains("string"));
         assert!(of("kyes = 1").contains("there is no kyes"));
+        for twice in ["01", "+1", "1_0"] {
+            assert!(
+                of(&format!("[keys]\n1 = \"{key}\"\n\"{twice}\" = \"{key}\"")).contains("no id")
+            );
+        }
+        assert!(!of(&format!("[keys]\n{key} = \"7\"")).contains(&key));
+        assert!(!of(&format!("ids = \"string\"\n[keys]\n{key} = \"7\"")).contains(&key));
+        assert!(!of(&format!("[keys]\n1 = {{ {key} = \"7\" }}")).contains(&key));
         assert!(of("").contains("[keys]"));
         assert!(of("[keys]").contains("no keys"));
         assert!(of("[keys]\n1 = []").contains("at least one"));

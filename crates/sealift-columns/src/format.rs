@@ -13,7 +13,7 @@
 //! What stands before the nonce is the header. The associated data of a row is its header, and behind it for each part of
 //! the caller's the length in 4 bytes, little-endian, and the bytes.
 
-use crate::KeyId;
+use crate::{ColumnError, KeyId};
 use sealift_core::Algorithm;
 
 /// Bytes of a tag.
@@ -119,6 +119,20 @@ pub(crate) fn parse(row: &[u8]) -> Result<Header<'_>, String> {
         }
         _ => Err(too_short(row, least)),
     }
+}
+
+/// Refuses a row whose key is for another algorithm than its first byte says.
+#[inline(always)]
+pub(crate) fn check_algorithm(
+    header: &Header<'_>,
+    of_key: Algorithm,
+    row: u64,
+) -> Result<(), ColumnError> {
+    if header.algorithm == of_key {
+        return Ok(());
+    }
+    let reason = format!("its first byte says {}, and its key is for {of_key}", header.algorithm);
+    Err(ColumnError::Malformed { row, reason })
 }
 
 #[cold]

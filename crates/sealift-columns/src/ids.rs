@@ -1,7 +1,8 @@
 //! Columns of key ids.
 
 use crate::keyring::Table;
-use crate::{ColumnError, KeyId, Validity, Values};
+use crate::{ColumnError, KeyId, Segment, Validity, Values};
+use std::sync::Arc;
 
 /// The key id of each row.
 #[derive(Clone, Debug)]
@@ -60,12 +61,55 @@ impl Integers<'_> {
         each_width!(self, slice => slice.len())
     }
 
+    fn place(&self) -> *const u8 {
+        each_width!(self, slice => slice.as_ptr().cast())
+    }
+
     fn get(&self, row: usize) -> i128 {
         each_width!(self, slice => slice[row].into())
     }
 }
 
+/// Of each segment, the entries of its dictionary's ids in a keyring, or of its one id; empty for other forms. Chunks that
+/// share a dictionary share its entries.
+pub(crate) fn entries_of_few(chunks: &[Vec<Segment<'_>>], table: &Table) -> Vec<Arc<[u32]>> {
+    let mut made: Vec<Arc<[u32]>> = vec![];
+    let mut before: Option<&Ids<'_>> = None;
+    for segment in chunks.iter().flatten() {
+        let shared =
+            before.zip(segment.ids.as_ref()).filter(|(before, ids)| before.shares_few(ids));
+        let entries = match (shared.and(made.last()), &segment.ids) {
+            (Some(last), _) => Arc::clone(last),
+            (None, Some(ids)) => ids.entries_of_few(table).into(),
+            (None, None) => Arc::default(),
+        };
+        made.push(entries);
+        before = segment.ids.as_ref();
+    }
+    made
+}
+
 impl Ids<'_> {
+    /// Whether others have their dictionary at the same place.
+    fn shares_few(&self, other: &Ids<'_>) -> bool {
+        match (&self.kind, &other.kind) {
+            (IdKind::Dictionary(_, ids), IdKind::Dictionary(_, others)) => ids.is_same(others),
+            _ => false,
+        }
+    }
+
+    /// Whether these are the same ids, at the same place.
+    fn is_same(&self, other: &Ids<'_>) -> bool {
+        let validity = |ids: &Ids<'_>| ids.validity.map(|bits| (bits.bytes.as_ptr(), bits.offset));
+        self.rows() == other.rows()
+            && validity(self) == validity(other)
+            && match (&self.kind, &other.kind) {
+                (IdKind::Integers(one), IdKind::Integers(two)) => one.place() == two.place(),
+                (IdKind::Strings(one), IdKind::Strings(two)) => one.is_same(two),
+                _ => false,
+            }
+    }
+
     /// The same id for all rows.
     #[must_use]
     pub fn same(id: KeyId) -> Self {
@@ -95,8 +139,7 @@ impl Ids<'_> {
         Err(ColumnError::Count { column: "key_ids", found, expected: rows })
     }
 
-    /// The entries of a dictionary's ids in a keyring, or of the one id; empty for other forms.
-    pub(crate) fn entries_of_few(&self, table: &Table) -> Vec<u32> {
+    fn entries_of_few(&self, table: &Table) -> Vec<u32> {
         let mut entries = vec![];
         match &self.kind {
             IdKind::Same(id) => entries.push(table.find(id).unwrap_or(MISSING)),
@@ -110,7 +153,7 @@ impl Ids<'_> {
         entries
     }
 
-    /// Finds the entries of some rows in a keyring; `few` is what [`entries_of_few`](Self::entries_of_few) gave. Returns
+    /// Finds the entries of some rows in a keyring; `few` is what [`entries_of_few`] gave. Returns
     /// false if one is not there.
     #[expect(
         clippy::unnecessary_fallible_conversions,
@@ -157,19 +200,19 @@ impl Ids<'_> {
 
     /// Why a row's id has no entry.
     #[cold]
-    pub(crate) fn explain(&self, at: usize, row: u64) -> ColumnError {
+    pub(crate) fn explain(&self, table: &Table, at: usize, row: u64) -> ColumnError {
         let wrong = |what: String, right| ColumnError::RowId { row, what, right };
         let null = || wrong("a null".to_owned(), "give an id for each row that has a value");
         if self.validity.is_some_and(|validity| !validity.get(at)) {
             return null();
         }
         match (self.get(at), &self.kind) {
-            (Some(id), _) => ColumnError::UnknownId { row, id },
+            (Some(id), _) => table.unknown(row, id),
             (None, IdKind::Integers(integers)) => {
                 wrong(integers.get(at).to_string(), "ids are 0 or more")
             }
             (None, IdKind::Dictionary(codes, ids)) => match ids.place(codes, at) {
-                Some(place) => ids.explain(place, row),
+                Some(place) => ids.explain(table, place, row),
                 None => {
                     let len = ids.rows().unwrap_or(1);
                     let what = format!("code {} of a dictionary of {len}", codes.get(at));

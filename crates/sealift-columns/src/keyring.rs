@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 use sealift_core::{Algorithm, Key};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Which key a row is sealed with: an integer or a byte string, for example a name in UTF-8.
@@ -32,10 +32,11 @@ impl fmt::Display for KeyId {
 /// Keys by id, each in one or more versions: the newest seals, all of them open.
 ///
 /// Ids are all integers or all byte strings. Keys are wiped on drop, and `Debug` shows none. Several threads may use it at
-/// once; a rotation waits for the calls that are running.
+/// once; calls that are running don't see a rotation.
 #[derive(Default)]
 pub struct Keyring {
-    table: RwLock<Table>,
+    // Each call has the table that was there when it began: no lock is held while it works, or while its caller is asked.
+    table: RwLock<Arc<Table>>,
     /// Rows of seals that are running.
     pub(crate) in_flight: AtomicU64,
 }
@@ -52,36 +53,37 @@ impl Keyring {
     /// # Errors
     /// An id of another kind than those there are, or longer than 255 bytes; a version that is not above all others.
     pub fn rotate(&self, id: &KeyId, key: &Key) -> Result<u16, ColumnError> {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        let version = match table.find(id) {
-            None => 0,
-            Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(|| {
-                ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() }
-            })?,
-        };
-        table.insert(id, version, key)?;
-        Ok(version)
+        self.change(|table| {
+            let version = match table.find(id) {
+                None => 0,
+                Some(entry) => table.newest(entry).version.checked_add(1).ok_or_else(|| {
+                    ColumnError::Version { id: id.clone(), reason: "65,535 is the last".into() }
+                })?,
+            };
+            table.insert(id, version, key)?;
+            Ok(version)
+        })
     }
 
-    /// Adds an id with all versions of its key by their numbers, ascending. If the keyring has the id, nothing is added and
-    /// the result is false.
+    /// Adds versions of an id's key by their numbers. Those that are there stay as they are.
     ///
     /// # Errors
     /// As for [`rotate`](Self::rotate); no version. Nothing is added then.
-    pub fn add(&self, id: &KeyId, versions: &[(u16, Key)]) -> Result<bool, ColumnError> {
-        let wrong = |reason| Err(ColumnError::Version { id: id.clone(), reason });
+    pub fn add(&self, id: &KeyId, versions: &[(u16, Key)]) -> Result<(), ColumnError> {
         if versions.is_empty() {
-            return wrong("0 is missing: give at least one key".to_owned());
+            let reason = "0 is missing: give at least one key".to_owned();
+            return Err(ColumnError::Version { id: id.clone(), reason });
         }
-        if let Some(pair) = versions.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-            return wrong(format!("{} is not above the one before, {}", pair[1].0, pair[0].0));
-        }
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        if table.find(id).is_some() {
-            return Ok(false);
-        }
-        versions.iter().try_for_each(|(version, key)| table.insert(id, *version, key))?;
-        Ok(true)
+        self.change(|table| {
+            versions.iter().try_for_each(|(version, key)| table.insert(id, *version, key))
+        })
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Table) -> Result<T, ColumnError>,
+    ) -> Result<T, ColumnError> {
+        change(Arc::make_mut(&mut self.table.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Number of ids.
@@ -108,8 +110,8 @@ impl Keyring {
         self.read().find(id).is_some()
     }
 
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Table> {
-        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn read(&self) -> Arc<Table> {
+        Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -120,7 +122,7 @@ impl fmt::Debug for Keyring {
 }
 
 /// What a keyring holds.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Table {
     /// Entries of small integer ids by id, [`MISSING`] where there is none: one read a lookup, near those of other ids.
     small: Vec<u32>,
@@ -134,8 +136,8 @@ pub(crate) struct Table {
     numbers: Vec<u64>,
     keys: Zeroizing<Vec<[u8; KEY_BYTES_MAX]>>,
     classes: Vec<Class>,
-    /// Messages that each key has sealed.
-    sealed: Vec<AtomicU64>,
+    /// Messages that each key has sealed, of all tables that have it.
+    sealed: Vec<Arc<AtomicU64>>,
     has_wide_id: bool,
     /// The classes of the keys, each once.
     present: Vec<Class>,
@@ -155,6 +157,7 @@ impl Class {
 }
 
 /// The versions of one id's key.
+#[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) id: KeyId,
     /// Ascending; never empty.
@@ -181,22 +184,25 @@ impl Entry {
 }
 
 impl Table {
+    /// Adds a version of an id's key if it isn't there.
     fn insert(&mut self, id: &KeyId, version: u16, key: &Key) -> Result<(), ColumnError> {
         self.check_id(id)?;
-        let wrong = |reason| ColumnError::Version { id: id.clone(), reason };
-        let full = |_| wrong("there are 2^32 keys".to_owned());
+        let full = |_| ColumnError::Version {
+            id: id.clone(),
+            reason: "is one too many: there are 2^32 keys".to_owned(),
+        };
         let found = self.find(id);
-        if let Some(newest) = found.map(|entry| self.newest(entry).version)
-            && version <= newest
-        {
-            return Err(wrong(format!("{version} is not above the newest, {newest}")));
+        if found.is_some_and(|entry| self.version(entry, version).is_some()) {
+            return Ok(());
         }
         let place = u32::try_from(self.classes.len()).map_err(full)?;
         self.push_key(key);
         let version = Version { version, key: place };
         if let Some(entry) = found {
-            self.newest[entry as usize] = version;
-            self.entries[entry as usize].versions.push(version);
+            let versions = &mut self.entries[entry as usize].versions;
+            let at = versions.partition_point(|other| other.version < version.version);
+            versions.insert(at, version);
+            self.newest[entry as usize] = *versions.last().unwrap_or(&version);
             return Ok(());
         }
         let entry = u32::try_from(self.entries.len()).map_err(full)?;
@@ -259,7 +265,7 @@ impl Table {
         if !self.present.contains(&class) {
             self.present.push(class);
         }
-        self.sealed.push(AtomicU64::new(0));
+        self.sealed.push(Arc::default());
     }
 
     pub(crate) fn find(&self, id: &KeyId) -> Option<u32> {
@@ -286,6 +292,21 @@ impl Table {
         match id {
             RowId::Integer(id) => self.find_integer(id),
             RowId::Bytes(id) => self.find_name(id),
+        }
+    }
+
+    /// The error of a row whose id it doesn't have.
+    #[cold]
+    pub(crate) fn unknown(&self, row: u64, id: KeyId) -> ColumnError {
+        let what = id.to_string();
+        match id {
+            KeyId::Integer(_) if self.has_names() => {
+                ColumnError::RowId { row, what, right: "the ids of the keyring are strings" }
+            }
+            KeyId::Bytes(_) if !self.entries.is_empty() && !self.has_names() => {
+                ColumnError::RowId { row, what, right: "the ids of the keyring are integers" }
+            }
+            _ => ColumnError::UnknownId { row, id },
         }
     }
 
@@ -432,16 +453,31 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_added_with_all_its_versions_or_not_at_all() {
+    fn versions_are_added_in_any_order_and_those_that_are_there_stay() {
         let keyring = Keyring::new();
-        let (id, key) = (KeyId::Integer(5), || Key::new(&[1; 16]).unwrap());
-        for wrong in [vec![], vec![(3, key()), (3, key())], vec![(4, key()), (2, key())]] {
-            assert!(matches!(keyring.add(&id, &wrong), Err(ColumnError::Version { .. })));
-            assert!(keyring.is_empty());
+        let (id, key) = (KeyId::Integer(5), |byte| Key::new(&[byte; 16]).unwrap());
+        assert!(matches!(keyring.add(&id, &[]), Err(ColumnError::Version { .. })));
+        assert!(keyring.is_empty());
+        keyring.add(&id, &[(7, key(7)), (2, key(2))]).unwrap();
+        keyring.add(&id, &[(7, key(9)), (3, key(3))]).unwrap();
+        let table = keyring.read();
+        let entry = table.find(&id).unwrap();
+        assert_eq!(table.newest(entry).version, 7);
+        for version in [2, 3, 7] {
+            let found = table.version(entry, version.into()).unwrap();
+            assert_eq!(table.key(found.key)[0], version);
         }
-        assert_eq!(keyring.add(&id, &[(2, key()), (7, key())]), Ok(true));
-        assert_eq!(keyring.add(&id, &[(9, key())]), Ok(false));
-        assert_eq!(keyring.rotate(&id, &key()), Ok(8));
+        assert_eq!(keyring.rotate(&id, &key(8)), Ok(8));
+        assert_eq!(table.newest(entry).version, 7, "what a running call has");
+    }
+
+    #[test]
+    fn rows_of_calls_that_began_before_a_rotation_count() {
+        let keyring = keyring(Algorithm::AesGcm);
+        let before = keyring.read();
+        keyring.rotate(&KeyId::Integer(6), &Key::new(&[1; 16]).unwrap()).unwrap();
+        before.add_sealed(&[1 << 32]);
+        assert!(keyring.read().may_pass_limit(1));
     }
 
     #[test]

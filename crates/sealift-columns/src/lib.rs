@@ -9,7 +9,6 @@ mod file;
 pub mod format;
 mod ids;
 mod keyring;
-mod nonces;
 mod open;
 mod reseal;
 mod rows;
@@ -93,8 +92,8 @@ pub struct ColumnOptions {
 pub const FAILURES_LISTED: usize = 100;
 
 impl Keyring {
-    /// The ids that rows with a value have, in their column of ids or else in their headers, and this keyring doesn't;
-    /// each once.
+    /// The ids, each once, that rows with a value have in their column of ids and this keyring doesn't, or else have in their
+    /// headers with a version that this keyring doesn't have.
     #[must_use]
     pub fn missing(&self, chunks: &[Vec<Segment<'_>>]) -> Vec<KeyId> {
         let (table, mut missing) = (self.read(), BTreeSet::new());
@@ -107,13 +106,13 @@ impl Keyring {
             }
             let rows = (0..segment.values.len).filter(|row| segment.values.is_valid(*row));
             missing.extend(rows.filter_map(|row| {
-                let id = match &segment.ids {
-                    Some(ids) => ids.get(row),
-                    None => format::parse(segment.values.rows.get(row))
-                        .ok()
-                        .map(|header| header.id.into()),
-                };
-                id.filter(|id| table.find(id).is_none())
+                if let Some(ids) = &segment.ids {
+                    return ids.get(row).filter(|id| table.find(id).is_none());
+                }
+                let header = format::parse(segment.values.rows.get(row)).ok()?;
+                let entry = table.find_row_id(header.id);
+                let version = entry.and_then(|entry| table.version(entry, header.version));
+                version.is_none().then(|| header.id.into())
             }));
         }
         missing.into_iter().collect()

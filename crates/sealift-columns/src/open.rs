@@ -1,7 +1,7 @@
 //! Sealed rows to what they were.
 
-use crate::format::{self, Header, RowId, TAG};
-use crate::ids::MISSING;
+use crate::format::{self, Header, RowId, TAG, check_algorithm};
+use crate::ids::{MISSING, entries_of_few};
 use crate::keyring::{Class, Table};
 use crate::scratch::{Scratch, append};
 use crate::seal::ON_THIS_THREAD;
@@ -16,7 +16,7 @@ use sealift_engine::Engine;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroize;
 
 /// What becomes of rows that don't open.
@@ -75,10 +75,7 @@ pub(crate) fn open_under(
             .wrong("needs columns of nonces and tags exactly where they are apart"));
     }
     check_keys(table, options.layout)?;
-    let few = |segment: &Segment<'_>| {
-        segment.ids.as_ref().map_or(vec![], |ids| ids.entries_of_few(table))
-    };
-    let few = chunks.iter().flatten().map(few).collect();
+    let few = entries_of_few(chunks, table);
     let mut plan = Plan {
         table,
         few,
@@ -104,7 +101,7 @@ pub(crate) fn open_under(
 struct Plan<'p> {
     table: &'p Table,
     /// Of each segment, the entries of its dictionary.
-    few: Vec<Vec<u32>>,
+    few: Vec<Arc<[u32]>>,
     layout: Layout,
     engine: &'p Engine,
     on_error: OnError,
@@ -272,7 +269,7 @@ impl<'p> Opener<'p> {
         for (row, entry) in self.rows.iter().zip(&self.entries) {
             let (at, of_column) = (unit.start + *row as usize, unit.first_row + u64::from(*row));
             if *entry == MISSING {
-                plan.refuse(&mut self.failed, of_column, ids.explain(at, of_column))?;
+                plan.refuse(&mut self.failed, of_column, ids.explain(plan.table, at, of_column))?;
             } else if let Some(reason) = plan.find_fault(segment, at, *entry) {
                 plan.refuse(
                     &mut self.failed,
@@ -355,18 +352,13 @@ impl Plan<'_> {
     fn find(&self, header: &Header<'_>, row: u64) -> Result<u32, ColumnError> {
         let entry = self.table.find_row_id(header.id);
         let id = || header.id.into();
-        let entry = entry.ok_or_else(|| ColumnError::UnknownId { row, id: id() })?;
+        let entry = entry.ok_or_else(|| self.table.unknown(row, id()))?;
         let version = self.table.version(entry, header.version);
         let key = version
             .ok_or_else(|| ColumnError::UnknownVersion { row, id: id(), version: header.version })?
             .key;
-        let algorithm = self.table.class(key).algorithm;
-        if algorithm == header.algorithm {
-            return Ok(key);
-        }
-        let reason =
-            format!("its first byte says {}, and its key is for {algorithm}", header.algorithm);
-        Err(ColumnError::Malformed { row, reason })
+        check_algorithm(header, self.table.class(key).algorithm, row)?;
+        Ok(key)
     }
 
     /// What is wrong with the lengths of a row without a header.

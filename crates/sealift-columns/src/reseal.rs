@@ -1,6 +1,6 @@
 //! Sealed rows to rows under the newest keys.
 
-use crate::format::{self, RowId};
+use crate::format::{self, RowId, check_algorithm};
 use crate::keyring::Table;
 use crate::open::open_under;
 use crate::seal::seal_under;
@@ -49,7 +49,7 @@ pub fn reseal(
     };
     let (mut first_row, mut made) = (0, vec![]);
     for chunk in chunks {
-        let mut chunk_made = Chunk::default();
+        let mut chunk_made = Output::default();
         for segment in chunk {
             for start in (0..segment.values.len).step_by(PART_ROWS) {
                 let rows = PART_ROWS.min(segment.values.len - start);
@@ -60,31 +60,13 @@ pub fn reseal(
         }
         made.push(chunk_made);
     }
-    let is_small = made.iter().all(|chunk| i32::try_from(chunk.bytes.len()).is_ok());
-    Ok(made.into_iter().map(|chunk| chunk.into_output(is_small)).collect())
+    if made.iter().any(|chunk| matches!(chunk.offsets, Offsets::I64(_))) {
+        made.iter_mut().for_each(|chunk| chunk.offsets.widen());
+    }
+    Ok(made)
 }
 
 const PART_ROWS: usize = 1 << 16;
-
-/// What is made of a chunk.
-#[derive(Default)]
-struct Chunk {
-    bytes: Vec<u8>,
-    /// Where each row ends.
-    ends: Vec<i64>,
-}
-
-impl Chunk {
-    fn into_output(self, is_small: bool) -> Output {
-        let offsets = std::iter::once(0).chain(self.ends);
-        #[expect(clippy::cast_possible_truncation, reason = "asked before")]
-        let offsets = match is_small {
-            true => Offsets::I32(offsets.map(|end| end as i32).collect()),
-            false => Offsets::I64(offsets.collect()),
-        };
-        Output { bytes: self.bytes, offsets, ..Output::default() }
-    }
-}
 
 struct Part<'p> {
     engine: &'p Engine,
@@ -104,7 +86,7 @@ impl Part<'_> {
         segment: &Segment<'_>,
         start: usize,
         rows: usize,
-        made: &mut Chunk,
+        made: &mut Output,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<(), ColumnError> {
         self.find_outdated(&segment.values, start, rows)?;
@@ -133,7 +115,6 @@ impl Part<'_> {
             seal_under(self.engine, self.keyring, self.table, &[vec![plain]], &self.options, stop);
         texts.bytes.zeroize();
         let resealed = resealed?.into_iter().next().unwrap_or_default();
-        reserve(&mut made.ends, rows)?;
         for row in 0..rows {
             let old =
                 segment.values.is_valid(start + row).then(|| segment.values.rows.get(start + row));
@@ -143,7 +124,7 @@ impl Part<'_> {
             };
             reserve(&mut made.bytes, bytes.len())?;
             made.bytes.extend_from_slice(bytes);
-            made.ends.push(made.bytes.len() as i64);
+            made.offsets.push(made.bytes.len())?;
         }
         Ok(())
     }
@@ -167,10 +148,10 @@ impl Part<'_> {
             let header = format::parse(values.rows.get(start + at))
                 .map_err(|reason| ColumnError::Malformed { row, reason })?;
             let entry = self.table.find_row_id(header.id);
-            let entry =
-                entry.ok_or_else(|| ColumnError::UnknownId { row, id: header.id.into() })?;
-            let is_outdated =
-                self.which == Reseal::All || self.table.newest(entry).version != header.version;
+            let entry = entry.ok_or_else(|| self.table.unknown(row, header.id.into()))?;
+            let newest = self.table.newest(entry);
+            check_algorithm(&header, self.table.class(newest.key).algorithm, row)?;
+            let is_outdated = self.which == Reseal::All || newest.version != header.version;
             self.outdated[at / 8] |= u8::from(is_outdated) << (at % 8);
             self.ids.push(header.id);
         }

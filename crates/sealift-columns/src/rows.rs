@@ -169,6 +169,27 @@ impl<'a> Values<'a> {
         Self { len, rows: Rows::Same(bytes), validity: None }
     }
 
+    /// Whether these are the same rows, at the same place.
+    pub(crate) fn is_same(&self, other: &Values<'_>) -> bool {
+        let validity =
+            |values: &Values<'_>| values.validity.map(|bits| (bits.bytes.as_ptr(), bits.offset));
+        self.len == other.len
+            && validity(self) == validity(other)
+            && match (self.rows, other.rows) {
+                (Rows::Offsets32(one, start), Rows::Offsets32(two, other)) => {
+                    one.as_ptr() == two.as_ptr() && start.as_ptr() == other.as_ptr()
+                }
+                (Rows::Offsets64(one, start), Rows::Offsets64(two, other)) => {
+                    one.as_ptr() == two.as_ptr() && start.as_ptr() == other.as_ptr()
+                }
+                (Rows::Fixed(one, bytes), Rows::Fixed(two, others)) => {
+                    one.as_ptr() == two.as_ptr() && bytes == others
+                }
+                (Rows::Views(one, _), Rows::Views(two, _)) => one.as_ptr() == two.as_ptr(),
+                _ => false,
+            }
+    }
+
     /// Some of the rows.
     pub(crate) fn slice(&self, start: usize, rows: usize) -> Self {
         let validity =

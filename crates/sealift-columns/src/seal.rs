@@ -1,18 +1,18 @@
 //! Columns to sealed rows.
 
 use crate::format::{self, FIXED, RowId, TAG};
-use crate::ids::MISSING;
+use crate::ids::{MISSING, entries_of_few};
 use crate::keyring::{Class, Table};
-use crate::nonces::NonceGenerator;
 use crate::scratch::{Scratch, append, put};
 use crate::units::{Output, Sizes, Unit, fixed_slots, outputs, units, work};
 use crate::{
     ColumnError, ColumnOptions, Ids, Keyring, Layout, Rows, Segment, UNIT_ROWS, check, check_keys,
 };
 use sealift_core::{Algorithm, Batch, Buffer, Column, Keys, Output as Results, Place, Tags, Text};
-use sealift_engine::{Engine, NonceCheck, Options};
+use sealift_engine::{Engine, NonceCheck, NonceGenerator, Options};
 use std::mem;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Seals the rows of chunks under the newest key of each row's id, with nonces that are drawn. Rows without a value are
@@ -43,11 +43,11 @@ pub(crate) fn seal_under(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Output>, ColumnError> {
     let rows = check(chunks, options)?;
-    let few = chunks
-        .iter()
-        .flatten()
-        .map(|segment| entries(segment, table))
-        .collect::<Result<Vec<_>, _>>()?;
+    if chunks.iter().flatten().any(|segment| segment.ids.is_none()) {
+        let reason = "needs a key id for each row: give key_ids".to_owned();
+        return Err(ColumnError::Layout { layout: "sealing", reason });
+    }
+    let few = entries_of_few(chunks, table);
     check_keys(table, options.layout)?;
     let apart =
         (options.layout == Layout::Columns).then(|| table.common_nonce_bytes().unwrap_or(0));
@@ -87,19 +87,11 @@ impl Drop for Running<'_> {
     }
 }
 
-fn entries(segment: &Segment<'_>, table: &Table) -> Result<Vec<u32>, ColumnError> {
-    let Some(ids) = &segment.ids else {
-        let reason = "needs a key id for each row: give key_ids".to_owned();
-        return Err(ColumnError::Layout { layout: "sealing", reason });
-    };
-    Ok(ids.entries_of_few(table))
-}
-
 /// What all units have in common.
 struct Plan<'p> {
     table: &'p Table,
     /// Of each segment, the entries of its dictionary.
-    few: Vec<Vec<u32>>,
+    few: Vec<Arc<[u32]>>,
     layout: Layout,
     engine: &'p Engine,
 }
@@ -199,7 +191,11 @@ impl<'p> Sealer<'p> {
         if !ids.find_entries(table, few, unit.start, &self.rows, &mut self.entries) {
             let unknown = self.entries.iter().position(|entry| *entry == MISSING).unwrap_or(0);
             let row = self.rows[unknown];
-            return Err(ids.explain(unit.start + row as usize, unit.first_row + u64::from(row)));
+            return Err(ids.explain(
+                table,
+                unit.start + row as usize,
+                unit.first_row + u64::from(row),
+            ));
         }
         let (rows, entries) = (mem::take(&mut self.rows), mem::take(&mut self.entries));
         let done = match table.all_classes() {

@@ -11,6 +11,9 @@ use std::{mem, thread, vec};
 // IMPLEMENTATION NOTE: rows of 120 bytes, their results and the scratch of 1,024 stay in a second cache of 512 KiB.
 pub(crate) const UNIT_ROWS: usize = 1_024;
 
+/// Bytes of the results of a unit, if it has more than one row: a caller is asked between units whether to stop.
+const UNIT_BYTES: usize = 256 << 10;
+
 /// Where the rows of a chunk lie in its results: one more than rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offsets {
@@ -21,6 +24,30 @@ pub enum Offsets {
 }
 
 impl Offsets {
+    /// Appends the place where a row ends; places become wide where they must.
+    pub(crate) fn push(&mut self, end: usize) -> Result<(), ColumnError> {
+        if let Self::I32(offsets) = self {
+            if let Ok(end) = i32::try_from(end) {
+                reserve(offsets, 1)?;
+                offsets.push(end);
+                return Ok(());
+            }
+            self.widen();
+        }
+        if let Self::I64(offsets) = self {
+            reserve(offsets, 1)?;
+            offsets.push(end as i64);
+        }
+        Ok(())
+    }
+
+    /// Makes places of 64 bits.
+    pub(crate) fn widen(&mut self) {
+        if let Self::I32(offsets) = self {
+            *self = Self::I64(offsets.iter().map(|offset| i64::from(*offset)).collect());
+        }
+    }
+
     /// All of them as the crate reads them.
     pub(crate) fn to_u64(&self) -> Vec<u64> {
         let rows = match self {
@@ -232,19 +259,25 @@ pub(crate) fn units<'u, 'a>(
         let (mut rest, mut nonces, mut tags) = (&mut bytes[..], &mut nonces[..], &mut tags[..]);
         let (offsets, mut in_chunk) = (&*offsets, 0);
         for segment in chunk {
-            for start in (0..segment.values.len).step_by(UNIT_ROWS) {
-                let len = UNIT_ROWS.min(segment.values.len - start);
+            let mut start = 0;
+            while start < segment.values.len {
+                let bytes = |rows| offsets.get(in_chunk + rows) - offsets.get(in_chunk);
+                let mut len = UNIT_ROWS.min(segment.values.len - start);
+                while len > 1 && bytes(len) > UNIT_BYTES {
+                    len /= 2;
+                }
                 units.push(Unit {
                     segment,
                     segment_index,
                     start,
                     len,
                     first_row,
-                    out: split_off(&mut rest, offsets.get(in_chunk + len) - offsets.get(in_chunk)),
+                    out: split_off(&mut rest, bytes(len)),
                     nonces: split_off(&mut nonces, len * nonce_bytes),
                     tags: split_off(&mut tags, len * tag_bytes),
                     places: Places { offsets, in_chunk },
                 });
+                start += len;
                 in_chunk += len;
                 first_row += len as u64;
             }
@@ -274,7 +307,9 @@ pub(crate) fn work<'u, 'a, W>(
 where
     W: FnMut(Unit<'u, 'a>) -> Result<(), ColumnError>,
 {
-    let helpers = (threads.get() - 1).min(units.len().saturating_sub(1) / UNITS_A_THREAD);
+    let full = units.iter().map(|unit| (unit.out.len() / UNIT_BYTES).max(1)).sum::<usize>();
+    let helpers = (threads.get().min(units.len()).saturating_sub(1))
+        .min(full.saturating_sub(1) / UNITS_A_THREAD);
     let queue = Queue {
         units: Mutex::new(units.into_iter()),
         is_over: AtomicBool::new(false),
@@ -292,7 +327,7 @@ where
     error.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// A thread takes longer to begin than a few units take.
+/// A thread takes longer to begin than a few full units take.
 const UNITS_A_THREAD: usize = 4;
 
 struct Queue<'u, 'a> {

@@ -10,6 +10,7 @@ use sealift_columns::{
     Apart, ColumnError, ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, Layout, Offsets,
     OnError, Output, Reseal, Rows, Segment, Validity, Values, open, reseal, seal,
 };
+use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::with(&["cpu", "library"]).unwrap());
@@ -377,6 +378,42 @@ fn rows_are_sealed_again_under_the_newest_key_and_the_others_stay() {
     fresh.add(&id, &[(1, key(77, 32))]).unwrap();
     fresh.add(&KeyId::Bytes((&b"another name"[..]).into()), &[(0, key(3, 32))]).unwrap();
     assert!(open_rows(&fresh, &outdated, &[]).into_iter().eq(texts.into_iter().map(Some)));
+}
+
+#[test]
+fn a_key_may_be_rotated_while_a_call_is_running_which_does_not_see_it() {
+    let (keyring, id) = (integers(), KeyId::Integer(0));
+    let texts = vec![vec![3; 5]; 4_000];
+    let packed = Packed::new(&texts);
+    let ids = Some(Ids::same(id.clone()));
+    let segment = Segment { values: packed.values(), ids, aad: vec![], apart: None };
+    let mut rotations = 0;
+    let mut rotate = || {
+        rotations += keyring.rotate(&id, &key(78, 32)).map_or(0, |_| 1);
+        false
+    };
+    let options = ColumnOptions::default();
+    let sealed = seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut rotate).unwrap();
+    assert!(rotations > 0);
+    let rows = rows_of(&sealed[0]);
+    assert!(rows.iter().all(|row| row[2..4] == [0, 0]), "a row under a newer version");
+    assert!(open_rows(&keyring, &rows, &[]).into_iter().eq(texts.into_iter().map(Some)));
+}
+
+#[test]
+fn large_rows_are_shared_among_threads_and_a_caller_is_asked_between_them() {
+    let (keyring, texts) = (integers(), vec![vec![3; 1 << 20]; 8]);
+    let packed = Packed::new(&texts);
+    let ids = Some(Ids::same(KeyId::Integer(0)));
+    let segment = Segment { values: packed.values(), ids, aad: vec![], apart: None };
+    let mut asked = 0;
+    let mut ask = || {
+        asked += 1;
+        false
+    };
+    let options = ColumnOptions { threads: NonZeroUsize::new(1), ..Default::default() };
+    seal(&ENGINE, &keyring, &[vec![segment]], &options, &mut ask).unwrap();
+    assert_eq!(asked, 8);
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub use engine::{Engine, Report};
 pub use error::{EngineError, SubmitError, SubmitRefusal};
 pub use estimator::Estimator;
 pub use flight::Completed;
+pub use nonces::NonceGenerator;
 pub use record::{Counters, End, Record};
 pub use route::DeviceId;
 pub use scheduler::{

@@ -80,10 +80,31 @@ pub(crate) fn draw(algorithm: Algorithm, messages: usize) -> Result<Vec<u8>, Eng
         getrandom::fill(&mut nonces).map_err(random)?;
         return Ok(nonces);
     }
-    let mut seed = [0; SEED_BYTES];
-    getrandom::fill(&mut seed).map_err(random)?;
-    ChaCha20Rng::from_seed(seed).fill_bytes(&mut nonces);
+    NonceGenerator::new()?.fill(&mut nonces);
     Ok(nonces)
+}
+
+/// Draws nonces from a ChaCha20 stream whose seed the system gave.
+///
+/// A generator serves one thread of one call and is never stored, so no fork can copy one that is used again.
+pub struct NonceGenerator(ChaCha20Rng);
+
+impl NonceGenerator {
+    /// A new one.
+    ///
+    /// # Errors
+    /// The system has no random bytes.
+    pub fn new() -> Result<Self, EngineError> {
+        let mut seed = [0; SEED_BYTES];
+        let random = |error: getrandom::Error| EngineError::Random { reason: error.to_string() };
+        getrandom::fill(&mut seed).map_err(random)?;
+        Ok(Self(ChaCha20Rng::from_seed(seed)))
+    }
+
+    /// Fills nonces, one behind the other.
+    pub fn fill(&mut self, nonces: &mut [u8]) {
+        self.0.fill_bytes(nonces);
+    }
 }
 
 const SEED_BYTES: usize = 32;

@@ -179,7 +179,10 @@ fn with_failed(
 fn own_nulls(chunk: &ArrayRef) -> Option<NullBuffer> {
     let parts = chunk.as_any().downcast_ref::<StructArray>();
     let ciphertext = parts.and_then(|parts| parts.column_by_name("ciphertext"));
-    NullBuffer::union(chunk.nulls(), ciphertext.and_then(|ciphertext| ciphertext.nulls()))
+    NullBuffer::union(
+        chunk.logical_nulls().as_ref(),
+        ciphertext.and_then(|ciphertext| ciphertext.nulls()),
+    )
 }
 
 const TAG_BYTES: usize = 16;

@@ -4,10 +4,10 @@ use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef, GenericByteArray, GenericByteViewArray};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray, new_empty_array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ fn chunks_or(
 /// Key ids or associated data as Python says them: one value for all rows, or a column.
 pub(super) enum Given {
     One(KeyId),
-    Column(Vec<ArrayRef>),
+    Column(Vec<ArrayRef>, DataType),
 }
 
 impl Given {
@@ -48,7 +48,8 @@ impl Given {
             Some(id) => Ok(Self::One(id?)),
             None => {
                 let right = "give an int, a str or bytes for all rows, or an Arrow array of them";
-                Ok(Self::Column(chunks_or(object, name, right)?.0))
+                let (chunks, data_type) = chunks_or(object, name, right)?;
+                Ok(Self::Column(chunks, data_type))
             }
         }
     }
@@ -58,14 +59,17 @@ impl Given {
         let right = "give a str or bytes for all rows, or an Arrow array of them";
         match key_id(object) {
             Some(Ok(KeyId::Bytes(bytes))) => Ok(Self::One(KeyId::Bytes(bytes))),
-            _ => Ok(Self::Column(chunks_or(object, "aad", right)?.0)),
+            _ => {
+                let (chunks, data_type) = chunks_or(object, "aad", right)?;
+                Ok(Self::Column(chunks, data_type))
+            }
         }
     }
 
     fn chunks(&self) -> &[ArrayRef] {
         match self {
             Self::One(_) => &[],
-            Self::Column(chunks) => chunks,
+            Self::Column(chunks, _) => chunks,
         }
     }
 }
@@ -121,18 +125,19 @@ impl Piece {
 impl Pieces {
     pub(super) fn new(
         name: &str,
-        values: &[ArrayRef],
+        (values, data_type): &(Vec<ArrayRef>, DataType),
         ids: Option<Given>,
         aad: Vec<Given>,
         shape: Shape,
     ) -> Outcome<Self> {
+        check_types(name, data_type, ids.as_ref(), &aad, shape)?;
         let rows: usize = values.iter().map(|chunk| chunk.len()).sum();
         let mut id_parts = ids.as_ref().map(|ids| Cursor::new(ids.chunks()));
         for (column, given) in
             ids.iter().map(|ids| ("key_ids", ids)).chain(aad.iter().map(|aad| ("aad", aad)))
         {
             let found = given.chunks().iter().map(|chunk| chunk.len()).sum();
-            if matches!(given, Given::Column(_)) && found != rows {
+            if matches!(given, Given::Column(..)) && found != rows {
                 return Err(column_error(
                     ColumnError::Count { column, found, expected: rows },
                     name,
@@ -209,6 +214,38 @@ impl Pieces {
         };
         Ok(Segment { values, ids, aad, apart })
     }
+}
+
+/// Checks types, also of columns that have no row.
+fn check_types(
+    name: &str,
+    data_type: &DataType,
+    ids: Option<&Given>,
+    aad: &[Given],
+    shape: Shape,
+) -> Outcome<()> {
+    let empty = Source::new(new_empty_array(data_type));
+    match shape {
+        Shape::Rows => {
+            empty.values(&[], name)?;
+        }
+        Shape::Parts => {
+            let (ciphertexts, apart) = parts_of(&empty.array, name)?;
+            ciphertexts.values(&[], &format!("ciphertext of {name}"))?;
+            for (part, values) in ["nonce", "tag"].iter().zip(apart.iter().flatten()) {
+                values.values(&[], &format!("{part} of {name}"))?;
+            }
+        }
+    }
+    if let Some(Given::Column(_, data_type)) = ids {
+        read_ids(&new_empty_array(data_type), &[], name)?;
+    }
+    for part in aad {
+        if let Given::Column(_, data_type) = part {
+            Source::new(new_empty_array(data_type)).values(&[], "aad")?;
+        }
+    }
+    Ok(())
 }
 
 /// What the chunks of a column are.
@@ -289,7 +326,8 @@ struct Source {
 
 impl Source {
     fn new(array: ArrayRef) -> Self {
-        let nulls = array.nulls().cloned();
+        // A column of nulls has no bits for them.
+        let nulls = array.logical_nulls();
         Self { array, nulls }
     }
 
@@ -336,6 +374,7 @@ fn read_rows<'a>(array: &'a ArrayRef, views: &'a [&'a [u8]]) -> Option<Rows<'a>>
             let array = array.as_fixed_size_binary();
             Rows::Fixed(array.value_data(), usize::try_from(array.value_length()).unwrap_or(0))
         }
+        DataType::Null => Rows::Same(&[]),
         _ => return None,
     })
 }
@@ -349,14 +388,13 @@ fn read_ids<'a>(array: &'a ArrayRef, views: &'a [&'a [u8]], name: &str) -> Outco
         )))
     };
     let nulls = validity(array.nulls());
-    if let DataType::Dictionary(key, values) = array.data_type() {
-        let codes = integers_of_keys(array, key).ok_or_else(wrong)?;
-        let all =
-            array.as_any_dictionary_opt().map(AnyDictionaryArray::values).ok_or_else(wrong)?;
+    if let DataType::Dictionary(_, values) = array.data_type() {
+        let dictionary = array.as_any_dictionary_opt().ok_or_else(wrong)?;
+        let codes = integers(dictionary.keys()).ok_or_else(wrong)?;
         if matches!(**values, DataType::Dictionary(..)) {
             return Err(wrong());
         }
-        let ids = read_ids(all, views, name).map_err(|_| wrong())?;
+        let ids = read_ids(dictionary.values(), views, name).map_err(|_| wrong())?;
         return Ok(Ids { kind: IdKind::Dictionary(codes, Box::new(ids)), validity: nulls });
     }
     if let Some(integers) = integers(array) {
@@ -387,7 +425,7 @@ fn validity(nulls: Option<&NullBuffer>) -> Option<Validity<'_>> {
     Some(Validity { bytes: nulls.validity(), offset: nulls.offset() })
 }
 
-fn integers(array: &ArrayRef) -> Option<Integers<'_>> {
+fn integers(array: &dyn Array) -> Option<Integers<'_>> {
     Some(match array.data_type() {
         DataType::Int8 => Integers::I8(array.as_primitive::<Int8Type>().values()),
         DataType::Int16 => Integers::I16(array.as_primitive::<Int16Type>().values()),
@@ -397,23 +435,6 @@ fn integers(array: &ArrayRef) -> Option<Integers<'_>> {
         DataType::UInt16 => Integers::U16(array.as_primitive::<UInt16Type>().values()),
         DataType::UInt32 => Integers::U32(array.as_primitive::<UInt32Type>().values()),
         DataType::UInt64 => Integers::U64(array.as_primitive::<UInt64Type>().values()),
-        _ => return None,
-    })
-}
-
-fn integers_of_keys<'a>(array: &'a ArrayRef, key: &DataType) -> Option<Integers<'a>> {
-    fn keys<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> &[K::Native] {
-        array.as_dictionary::<K>().keys().values()
-    }
-    Some(match key {
-        DataType::Int8 => Integers::I8(keys::<Int8Type>(array)),
-        DataType::Int16 => Integers::I16(keys::<Int16Type>(array)),
-        DataType::Int32 => Integers::I32(keys::<Int32Type>(array)),
-        DataType::Int64 => Integers::I64(keys::<Int64Type>(array)),
-        DataType::UInt8 => Integers::U8(keys::<UInt8Type>(array)),
-        DataType::UInt16 => Integers::U16(keys::<UInt16Type>(array)),
-        DataType::UInt32 => Integers::U32(keys::<UInt32Type>(array)),
-        DataType::UInt64 => Integers::U64(keys::<UInt64Type>(array)),
         _ => return None,
     })
 }

@@ -4,7 +4,8 @@ use super::import::key_id;
 use crate::bytes::Lent;
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyInt, PyList, PyMapping, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use sealift::{Algorithm, Key};
 use sealift_columns::{ColumnError, KeyId, Segment};
 use std::path::PathBuf;
@@ -17,9 +18,9 @@ use std::path::PathBuf;
 ///
 /// Args:
 ///     keys: A mapping from id to key, to a list of keys from the oldest version (0) to the newest,
-///         or to a mapping from version to key. Or a function that gives such a value for an id: it
-///         is called once for each id that a column has and the keyring doesn't, before any row is
-///         worked.
+///         or to a mapping from version to key. Or a function that gives such a value for an id, or
+///         None where there is no key: it is called for each id that a column has and the keyring
+///         doesn't, or not in the version that a sealed row names, before any row is worked.
 ///     algorithm: What the keys are for: "AES-GCM" (16, 24 or 32 bytes), "XAES-256-GCM" (32) or
 ///         "AES-GCM-SIV" (16 or 32).
 ///
@@ -53,9 +54,10 @@ impl Keyring {
         for item in items.try_iter()? {
             let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
             let id = read_id(&id)?;
-            if !made.add(&id, &keys)? {
+            if made.keyring.contains(&id) {
                 return Err(Failure::Input(format!("key id {id} is there twice: give each once")));
             }
+            made.add(&id, &keys)?;
         }
         Ok(made)
     }
@@ -81,7 +83,7 @@ impl Keyring {
 
     /// Adds the next version of an id's key, which seals from now on.
     ///
-    /// It waits for calls that are running.
+    /// Calls that are running don't see it.
     ///
     /// Args:
     ///     key_id: The id, known or new.
@@ -118,6 +120,11 @@ impl Keyring {
         format!("Keyring({} ids, {})", self.__len__(py), self.algorithm)
     }
 
+    /// A function of an object that has this keyring makes a cycle.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.find)
+    }
+
     fn __reduce__(&self) -> PyResult<()> {
         Err(wrong_type(
             "a Keyring can't be pickled, because keys would be in the pickle: give workers a path for \
@@ -137,42 +144,63 @@ impl Keyring {
             let missing = py.detach(|| self.keyring.missing(segments));
             for id in missing {
                 let keys = find.bind(py).call1((id_object(py, &id)?,))?;
-                // Another thread may have found it meanwhile.
-                let _ = self.add(&id, &keys)?;
+                if !keys.is_none() {
+                    self.add(&id, &keys)?;
+                }
             }
         }
         Ok(&self.keyring)
     }
 
-    /// Adds an id with its key, a list of keys, or a mapping from version to key; false if it is there.
-    fn add(&self, id: &KeyId, keys: &Bound<'_, PyAny>) -> Outcome<bool> {
+    /// Adds the key of an id, a list of keys, or a mapping from version to key.
+    fn add(&self, id: &KeyId, keys: &Bound<'_, PyAny>) -> Outcome<()> {
         let py = keys.py();
-        let mut versions: Vec<(u16, Key)> = if let Ok(keys) = keys.cast::<PyDict>() {
-            let version = |(version, key): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-                let wrong = |_| {
-                    Failure::Input(format!("key {id}: version {version}: versions are 0 to 65,535"))
-                };
-                Ok((version.extract().map_err(wrong)?, self.read_key(id, &key)?))
-            };
-            keys.iter().map(version).collect::<Outcome<_>>()?
-        } else if keys.is_instance_of::<PyList>() || keys.is_instance_of::<PyTuple>() {
-            let numbered = keys
-                .try_iter()?
-                .zip(0..)
-                .map(|(key, version)| Ok((version, self.read_key(id, &key?)?)));
+        let numbered: Vec<(u16, Bound<'_, PyAny>)> = if let Ok(keys) = keys.cast::<PyMapping>() {
+            let items = keys.items()?;
+            let numbered = items.iter().map(|item| {
+                let (version, key): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+                Ok((read_version(id, &version)?, key))
+            });
             numbered.collect::<Outcome<_>>()?
+        } else if keys.is_instance_of::<PyList>() || keys.is_instance_of::<PyTuple>() {
+            let numbered = (0..).zip(keys.try_iter()?);
+            numbered.map(|(version, key)| Ok((version, key?))).collect::<PyResult<_>>()?
         } else {
-            vec![(0, self.read_key(id, keys)?)]
+            vec![(0, keys.clone())]
         };
-        versions.sort_by_key(|(version, _)| *version);
+        // Room from the start: keys that are moved to more room would leave copies.
+        let mut versions = Vec::with_capacity(numbered.len());
+        for (version, key) in numbered {
+            versions.push((version, self.read_key(id, &key)?));
+        }
         py.detach(|| self.keyring.add(id, &versions)).map_err(wrong)
     }
 
     fn read_key(&self, id: &KeyId, key: &Bound<'_, PyAny>) -> Outcome<Key> {
-        let bytes = Lent::read(key, &format!("key {id}"))?;
-        let wrong = |error| Failure::Input(format!("key {id}: {error}"));
+        let bytes = Lent::read(key, &format!("key {}", shown(id)))?;
+        let wrong = |error| Failure::Input(format!("key {}: {error}", shown(id)));
         Key::with_algorithm(self.algorithm, bytes.as_slice()).map_err(wrong)
     }
+}
+
+/// An id beside a wrong key, unless it could be a key that stands at the wrong place.
+fn shown(id: &KeyId) -> String {
+    match id {
+        KeyId::Bytes(name) if matches!(name.len(), 16 | 24 | 32 | 48 | 64) => {
+            format!("of an id of {} bytes", name.len())
+        }
+        _ => id.to_string(),
+    }
+}
+
+fn read_version(id: &KeyId, version: &Bound<'_, PyAny>) -> Outcome<u16> {
+    let found = match version.is_instance_of::<PyInt>() {
+        true => version.to_string(),
+        false => type_name(version),
+    };
+    let wrong =
+        |_| Failure::Input(format!("key {}: version {found}: versions are 0 to 65,535", shown(id)));
+    version.extract().map_err(wrong)
 }
 
 fn read_id(id: &Bound<'_, PyAny>) -> Outcome<KeyId> {

@@ -54,9 +54,9 @@ fn seal_array(
     threads: Option<&Bound<'_, PyAny>>,
 ) -> Outcome<ArrowColumn> {
     let options = options(layout, threads)?;
-    let (chunks, _) = import::chunks(column, name)?;
+    let column = import::chunks(column, name)?;
     let ids = Some(Given::read(key_ids, "key_ids")?);
-    let pieces = Pieces::new(name, &chunks, ids, parts(&aad)?, Shape::Rows)?;
+    let pieces = Pieces::new(name, &column, ids, parts(&aad)?, Shape::Rows)?;
     let views = pieces.views();
     let segments = pieces.segments(&views)?;
     let (engine, keyring) = (engine.get().inner(), keys.get().of_all(py, &segments)?);
@@ -68,7 +68,7 @@ fn seal_array(
         Layout::Columns => To::Structs(keys.get().algorithm.nonce_bytes()),
         _ => To::Binary,
     };
-    export::column(sealed, export::nulls(&chunks, &[]), to, name)
+    export::column(sealed, export::nulls(&column.0, &[]), to, name)
 }
 
 /// Opens a column of Arrow; `sealift.arrow.open_column` says how.
@@ -113,10 +113,10 @@ fn open_array(
             )));
         }
     };
-    let (chunks, _) = import::chunks(column, name)?;
+    let column = import::chunks(column, name)?;
     let shape = if options.layout == Layout::Columns { Shape::Parts } else { Shape::Rows };
     let ids = key_ids.map(|ids| Given::read(ids, "key_ids")).transpose()?;
-    let pieces = Pieces::new(name, &chunks, ids, parts(&aad)?, shape)?;
+    let pieces = Pieces::new(name, &column, ids, parts(&aad)?, shape)?;
     let views = pieces.views();
     let segments = pieces.segments(&views)?;
     let (engine, keyring) = (engine.get().inner(), keys.get().of_all(py, &segments)?);
@@ -124,7 +124,8 @@ fn open_array(
         sealift_columns::open(engine, keyring, &segments, on_error, &options, stop)
     });
     let opened = opened.map_err(|error| stopped(error, interrupt, name))?;
-    export::column(opened.outputs, export::nulls(&chunks, &opened.failed), to, name)
+    let nulls = export::nulls(&column.0, &opened.failed);
+    py.detach(|| export::column(opened.outputs, nulls, to, name))
 }
 
 /// Seals a sealed column again; `sealift.arrow.reseal_column` says how.
@@ -155,8 +156,8 @@ fn reseal_array(
 ) -> Outcome<ArrowColumn> {
     let options = options("row", threads)?;
     let which = if is_all { Reseal::All } else { Reseal::Outdated };
-    let (chunks, _) = import::chunks(column, name)?;
-    let pieces = Pieces::new(name, &chunks, None, parts(&aad)?, Shape::Rows)?;
+    let column = import::chunks(column, name)?;
+    let pieces = Pieces::new(name, &column, None, parts(&aad)?, Shape::Rows)?;
     let views = pieces.views();
     let segments = pieces.segments(&views)?;
     let (engine, keyring) = (engine.get().inner(), keys.get().of_all(py, &segments)?);
@@ -164,7 +165,7 @@ fn reseal_array(
         sealift_columns::reseal(engine, keyring, &segments, which, &options, stop)
     });
     let sealed = sealed.map_err(|error| stopped(error, interrupt, name))?;
-    export::column(sealed, export::nulls(&chunks, &[]), To::Binary, name)
+    export::column(sealed, export::nulls(&column.0, &[]), To::Binary, name)
 }
 
 fn parts(aad: &[Bound<'_, PyAny>]) -> Outcome<Vec<Given>> {
@@ -195,11 +196,9 @@ fn stopped(error: ColumnError, interrupt: Option<PyErr>, name: &str) -> Failure 
 fn column_error(error: ColumnError, name: &str) -> Failure {
     match error {
         ColumnError::Engine(error) => Failure::Engine(error),
-        ColumnError::NotOpened { ref first, rows, .. } => {
-            let indices =
-                first.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX)).collect();
-            let messages = usize::try_from(rows).unwrap_or(usize::MAX);
-            Failure::InvalidTag { indices, messages, hint: "" }
+        ColumnError::NotOpened { ref first, .. } => {
+            let first = first.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX));
+            Failure::NotOpened { message: format!("{name}: {error}"), first: first.collect() }
         }
         ColumnError::SealLimit { .. } => Failure::SealLimit(format!("{name}: {error}")),
         ColumnError::NoMemory { .. } => Failure::NoMemory(format!("{name}: {error}")),

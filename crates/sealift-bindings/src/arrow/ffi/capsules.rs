@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, make_array};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, vec};
 
 /// The chunks of an object with `__arrow_c_array__` or `__arrow_c_stream__`, and their type; none of another object.
@@ -18,9 +18,7 @@ pub(in crate::arrow) fn read_chunks(
     if object.hasattr("__arrow_c_array__")? {
         let capsules = object.call_method0("__arrow_c_array__")?;
         let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
-        let place = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-        // SAFETY: a capsule of this name holds a schema of Arrow's C data interface, and lives until the end of this function.
-        let schema = unsafe { place.as_ref() };
+        let schema = lent_schema(&schema)?;
         let place = array.pointer_checked(Some(ARRAY))?.cast();
         // SAFETY: a capsule of this name holds an array of that interface; it is marked as released, so nobody frees it twice.
         let array = unsafe { FFI_ArrowArray::from_raw(place.as_ptr()) };
@@ -33,7 +31,30 @@ pub(in crate::arrow) fn read_chunks(
         object.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>().map_err(PyErr::from)?;
     let place = capsule.pointer_checked(Some(STREAM))?.cast();
     // SAFETY: a capsule of this name holds a stream of that interface; it is marked as released, so nobody frees it twice.
-    read_stream(unsafe { FFI_ArrowArrayStream::from_raw(place.as_ptr()) }).map(Some)
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(place.as_ptr()) };
+    // Without the GIL: a stream's own threads may need it.
+    object.py().detach(|| read_stream(stream)).map(Some)
+}
+
+/// The schema in a capsule, which lends it.
+fn lent_schema<'c>(capsule: &'c Bound<'_, PyCapsule>) -> Outcome<&'c FFI_ArrowSchema> {
+    let place = capsule.pointer_checked(Some(SCHEMA))?;
+    // SAFETY: a capsule of this name holds a schema of Arrow's C data interface, which is laid out so.
+    let is_released = unsafe { place.cast::<SchemaFields>().as_ref() }.release.is_none();
+    if is_released {
+        return Err(Failure::Input(WAS_TAKEN.into()));
+    }
+    // SAFETY: as above, and the schema isn't released, so what it points to is there as long as the capsule.
+    Ok(unsafe { place.cast().as_ref() })
+}
+
+/// The fields of a schema in Arrow's C data interface.
+#[repr(C)]
+struct SchemaFields {
+    /// Format, name, metadata, flags, number of children, children, dictionary.
+    _description: [usize; 7],
+    release: Option<unsafe extern "C" fn(*mut FFI_ArrowSchema)>,
+    _private_data: *mut c_void,
 }
 
 fn read_stream(mut stream: FFI_ArrowArrayStream) -> Outcome<(Vec<ArrayRef>, DataType)> {
