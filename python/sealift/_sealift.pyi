@@ -1310,7 +1310,7 @@ class Keyring:
 
     def __new__(
         cls,
-        keys: Mapping[Any, _KeyVersions] | Callable[[Any], _KeyVersions],
+        keys: Mapping[Any, _KeyVersions] | Callable[[Any], _KeyVersions | None],
         *,
         algorithm: Literal["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"] = "AES-GCM",
     ) -> Self: ...

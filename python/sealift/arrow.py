@@ -65,7 +65,7 @@ def seal_column(
         engine: Works the rows; None for one that this module makes.
 
     Returns:
-        What `data` is (a relation of duckdb's default connection), sealed; a column of binary, or of large_binary where a chunk has more than
+        What `data` is, sealed; a column of binary, or of large_binary where a chunk has more than
         2 GiB; of structs in the layout "columns".
 
     Raises:
@@ -344,8 +344,8 @@ def _in_table(library: str, data: Any, column: str, worker: _Worker) -> Any:
 _TABLES = ("Table", "RecordBatch", "DataFrame", "DuckDBPyRelation")
 _TABLE_HINT = (
     "name the column of a Table, RecordBatch, DataFrame or relation of duckdb, "
-    "and none of an array; a LazyFrame takes seal_expression and open_expression, and of a reader or "
-    "dataset give one batch after the other"
+    "and none of an array; a LazyFrame takes seal_expression and open_expression, and of a reader "
+    "or dataset give one batch after the other"
 )
 
 

@@ -220,7 +220,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         seal(aad="orders"),
         *(
             sealift.InputError,
-            "there is no column 'orders' in the table: it has 'order', .*; bytes are one value",
+            "there is no column 'orders' in the table: it has 'order', .*; bytes",
         ),
     ),
     "ids of another type": (

@@ -100,7 +100,8 @@ def test_a_function_is_asked_again_for_a_version_that_is_missing() -> None:
 
 def test_a_key_at_the_place_of_an_id_is_not_shown() -> None:
     key = "SUPERSECRETKEY16"
-    for keys in ({key: 7}, {key: b"short"}, {key.encode(): "x"}, {1: {key: KEYS[1]}}):
+    wrong: list[Any] = [{key: 7}, {key: b"short"}, {key.encode(): "x"}, {1: {key: KEYS[1]}}]
+    for keys in wrong:
         with pytest.raises((TypeError, sealift.InputError)) as caught:
             arrow.Keyring(keys)
         assert "SUPER" not in str(caught.value)
