@@ -1,4 +1,4 @@
-"""Looks for secrets in the memory and the vector registers of a live process, from outside (Linux)."""
+"""Looks for secrets in memory and vector registers of a live process, from outside (Linux)."""
 
 import ctypes
 import os
@@ -42,21 +42,32 @@ class Scanner:
         words = len(data) - 7
         even = np.ndarray((words + 1) // 2, "<u2", data)
         odd = np.ndarray(words // 2, "<u2", data, offset=1)
-        found = [2 * np.flatnonzero(self._low_halves[half]) + at for at, half in enumerate((even, odd))]
+        found = [
+            2 * np.flatnonzero(self._low_halves[half]) + at for at, half in enumerate((even, odd))
+        ]
         return np.concatenate(found)
 
 
 def _memory(pid: int) -> Iterator[tuple[str, bytes]]:
-    """Each mapping that was written to: its name and its bytes."""
-    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
-    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
-        for line in lines:
+    """The pages of each mapping that can be written to and were used: a name and the bytes."""
+    process = Path(f"/proc/{pid}")
+    with (process / "mem").open("rb", 0) as memory, (process / "pagemap").open("rb", 0) as pages:
+        for line in (process / "maps").read_text().splitlines():
             span, access, _, _, _, *name = line.split(maxsplit=5)
-            if "w" not in access or "r" not in access:
+            if not access.startswith("rw"):
                 continue
             start, end = (int(address, 16) for address in span.split("-"))
-            memory.seek(start)
-            yield f"{name[0] if name else 'memory'} {start:#x}", memory.read(end - start)
+            for first, last in _used(pages.fileno(), start // PAGE, end // PAGE):
+                data = os.pread(memory.fileno(), (last - first) * PAGE, first * PAGE)
+                yield f"{name[0] if name else 'memory'}, {first * PAGE:#x}", data
+
+
+def _used(pages: int, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Runs of pages that are in memory or swapped out: the two highest bits of eight bytes each."""
+    entries = np.frombuffer(os.pread(pages, 8 * (last - first), 8 * first), np.uint64)
+    is_used = np.pad(entries >> 62 != 0, 1)
+    edges = first + np.flatnonzero(is_used[1:] != is_used[:-1])
+    return zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def _registers(pid: int) -> Iterator[tuple[str, bytes]]:
@@ -90,5 +101,6 @@ def _ptrace(*arguments: Any) -> None:
 PTRACE_ATTACH, PTRACE_DETACH, PTRACE_GETREGSET = 16, 17, 0x4204
 NT_X86_XSTATE = 0x202
 WAIT_ALL = 0x40000000
+PAGE = os.sysconf("SC_PAGESIZE")
 # More than any processor has.
 STATE_BYTES = 16 << 10

@@ -42,7 +42,7 @@ def _gcm(key: bytes, nonce: bytes) -> dict[str, bytes]:
 
 
 def _powers(h: int) -> dict[str, bytes]:
-    """Powers as tables have them, each as POLYVAL's product (RFC 8452) makes it of the one before."""
+    """Powers as tables have them: each is POLYVAL's product (RFC 8452) of the one before."""
     secrets, power = {}, h
     for i in range(1, POWERS + 1):
         low, high = power & HALF, power >> 64
@@ -108,9 +108,7 @@ def _xaes_key(key: bytes, head: bytes) -> bytes:
 
 def _siv_keys(key: bytes, nonce: bytes) -> tuple[bytes, bytes]:
     """The keys of a message for authentication and encryption (RFC 8452, section 4)."""
-    halves = [
-        _encrypt(key, struct.pack("<I", i) + nonce)[:8] for i in range(2 + len(key) // 8)
-    ]
+    halves = [_encrypt(key, struct.pack("<I", i) + nonce)[:8] for i in range(2 + len(key) // 8)]
     return b"".join(halves[:2]), b"".join(halves[2:])
 
 

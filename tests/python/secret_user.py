@@ -30,6 +30,8 @@ class Order:
     key: bytearray
     nonces: memoryview
     texts: memoryview
+    rows: int
+    text_bytes: int
     written: list[bytearray] = field(default_factory=list)
 
     @property
@@ -38,13 +40,12 @@ class Order:
         assert self.device
         driver = self.device.partition(":")[0]
         is_users = driver in {known.name for known in sealift.drivers()}
-        return (sealift if is_users else lab).Engine([self.device])
+        return sealift.Engine([self.device]) if is_users else lab.Engine([self.device])
 
     def column(self, row_bytes: int | None = None) -> memoryview:
         """Memory for a result of each text."""
-        rows, text_bytes = self.texts.shape or (0, 0)
-        self.written.append(bytearray(rows * (row_bytes or text_bytes)))
-        return _rows(self.written[-1], rows)
+        self.written.append(bytearray(self.rows * (row_bytes or self.text_bytes)))
+        return _rows(self.written[-1], self.rows)
 
     def seal_and_open(self, engine: sealift.Engine, keys: Any, **how: Any) -> None:
         """Works every text, to memory of its own."""
@@ -57,13 +58,14 @@ class Order:
 def one_session(order: Order) -> None:
     engine = order.engine
     with engine.session(order.key, algorithm=order.algorithm) as session:
-        order.seal_and_open(engine, session, hazmat_nonces=order.nonces.shape[1] == 16)
+        # Of any length.
+        order.seal_and_open(engine, session, hazmat_nonces=order.algorithm == "AES-GCM")
     engine.release()
 
 
 def many_sessions(order: Order) -> None:
     engine = order.engine
-    sessions = [engine.session(order.key, algorithm=order.algorithm) for _ in order.nonces.tolist()]
+    sessions = [engine.session(order.key, algorithm=order.algorithm) for _ in range(order.rows)]
     order.seal_and_open(engine, sessions)
     for session in sessions:
         session.close()
@@ -72,8 +74,7 @@ def many_sessions(order: Order) -> None:
 
 def raw_keys(order: Order) -> None:
     engine = order.engine
-    rows = order.texts.shape[0]
-    order.seal_and_open(engine, _rows(order.key, rows))
+    order.seal_and_open(engine, _rows(order.key, order.rows))
     engine.release()
 
 
@@ -92,7 +93,7 @@ def forged(order: Order) -> None:
     sealed, tags, opened = order.column(), order.column(16), order.column()
     with engine.session(order.key, algorithm=order.algorithm) as session:
         engine.seal_batch(session, order.nonces, order.texts, out=sealed, tags=tags, device=device)
-        for row in range(len(tags)):
+        for row in range(order.rows):
             tags[row, 0] ^= 1
         how: Any = {"tags": tags, "out": opened, "on_error": "mask", "device": device}
         assert all(engine.open_batch(session, order.nonces, sealed, **how).status)
@@ -124,13 +125,8 @@ def threads(order: Order) -> None:
 
 
 def aead_class(order: Order) -> None:
-    classes = {
-        "AES-GCM": sealift.AESGCM,
-        "AES-GCM-SIV": sealift.AESGCMSIV,
-        "XAES-256-GCM": sealift.XAES256GCM,
-    }
-    cipher = classes[order.algorithm](order.key)
-    sealed, opened = order.column(order.texts.shape[1] + 16), order.column()
+    cipher = CLASSES[order.algorithm](order.key)
+    sealed, opened = order.column(order.text_bytes + 16), order.column()
     columns = map(_split, (order.nonces, order.texts, sealed, opened))
     for nonce, text, box, place in zip(*columns, strict=True):
         cipher.encrypt_into(nonce, text, b"aad", box)
@@ -153,9 +149,8 @@ def arrow_column(order: Order) -> None:
 
     import sealift.arrow
 
-    rows, text_bytes = order.texts.shape or (0, 0)
     buffers = [None, pa.py_buffer(order.texts.cast("B"))]
-    texts = pa.Array.from_buffers(pa.binary(text_bytes), rows, buffers)
+    texts = pa.Array.from_buffers(pa.binary(order.text_bytes), order.rows, buffers)
     keys = sealift.arrow.Keyring({7: order.key}, algorithm=order.algorithm)
     sealed = sealift.arrow.seal_column(texts, keys=keys, key_ids=7)
     opened = sealift.arrow.open_column(sealed, keys=keys)
@@ -215,6 +210,8 @@ def main() -> None:
             key,
             _rows(nonces, rows),
             _rows(texts, rows),
+            rows,
+            text_bytes,
         )
         MODES[order.mode](order)
         for memory in (key, texts, *order.written):
@@ -228,6 +225,11 @@ def main() -> None:
 
 
 THREADS = 3
+CLASSES: dict[str, Callable[[bytearray], Any]] = {
+    "AES-GCM": sealift.AESGCM,
+    "XAES-256-GCM": sealift.XAES256GCM,
+    "AES-GCM-SIV": sealift.AESGCMSIV,
+}
 # What ends what was kept for the search.
 LATER: list[Callable[[], object]] = []
 MODES: dict[str, Callable[[Order], None]] = {
