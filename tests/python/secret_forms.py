@@ -15,7 +15,7 @@ def forms(algorithm: str, key: bytes, nonce: bytes, text: bytes) -> dict[str, by
 
     Each has 8 bytes or more; either end of a number may come first.
     """
-    ends = {"text": text[:LONG], "text's end": text[-LONG:]} | _key(key, "key")
+    ends = {"text's end": text[-LONG:], "text": text[:LONG]} | _key(key, "key")
     if algorithm == "AES-GCM":
         return ends | _gcm(key, nonce)
     if algorithm == "XAES-256-GCM":

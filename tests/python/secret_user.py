@@ -105,8 +105,7 @@ def submitted(order: Order) -> None:
     with engine.session(order.key, algorithm=order.algorithm) as session:
         sealed = engine.submit_seal(session, nonces, order.texts, device=device).result()
         how: Any = {"tags": sealed.tags, "device": device}
-        opened = engine.submit_open(session, nonces, sealed.text, **how).result()
-        del sealed, opened, how
+        _overwrite(engine.submit_open(session, nonces, sealed.text, **how).result().text)
     engine.release()
 
 
@@ -187,6 +186,16 @@ def _read(count: int) -> bytearray:
     while at < count:
         at += os.readv(0, [memoryview(memory)[at:]])
     return memory
+
+
+def _overwrite(result: object) -> None:
+    """Writes zeros to a result that can only be read."""
+    view = (ctypes.c_size_t * 16)()
+    api, of_any_shape = ctypes.pythonapi, 0x11C
+    api.PyObject_GetBuffer(ctypes.py_object(result), view, of_any_shape)
+    address, _, length = view[:3]
+    ctypes.memset(address, 0, length)
+    api.PyBuffer_Release(view)
 
 
 def _line() -> bytes:

@@ -5,12 +5,12 @@ use core::hint::black_box;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::registers;
 
-/// Calls code that is not ours, a library or a cipher of others, and then wipes the vector registers and the stack it
-/// worked on, down to 16 KiB.
+/// Calls code that leaves secrets behind, a library of others or what moves a key, and then wipes the vector registers
+/// and the stack it worked on, down to 16 KiB. Only the result is left.
 ///
-/// Every device that hands secrets to such code calls it here. The result is the only thing that it leaves.
+/// A [`Key`](sealift_core::Key) is an array that each move copies: made and given to an engine in here, it leaves none.
 #[inline]
-pub fn scrubbed<R>(work: impl FnOnce() -> R) -> R {
+pub fn wipe_after<R>(work: impl FnOnce() -> R) -> R {
     let result = below(work);
     wipe_far();
     result

@@ -5,7 +5,7 @@ use crate::bytes::Lent;
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use sealift::{Algorithm, Key};
+use sealift::{Algorithm, Key, wipe_after};
 use sealift_columns::{ColumnError, KeyId, Segment};
 use std::path::PathBuf;
 
@@ -50,10 +50,12 @@ impl Keyring {
             let right = "give a mapping from id to key, or a function that finds the key of an id";
             return Err(wrong_type(format!("keys is {found}: {right}")).into());
         };
-        for item in items.try_iter()? {
-            let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
-            made.add(&read_id(&id)?, &keys)?;
-        }
+        wipe_after(|| {
+            items.try_iter()?.try_for_each(|item| {
+                let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+                made.add(&read_id(&id)?, &keys)
+            })
+        })?;
         Ok(made)
     }
 
@@ -71,7 +73,8 @@ impl Keyring {
     ///         line.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> Outcome<Self> {
-        let keyring = py.detach(|| sealift_columns::Keyring::from_file(&path)).map_err(wrong)?;
+        let read = || wipe_after(|| sealift_columns::Keyring::from_file(&path));
+        let keyring = py.detach(read).map_err(wrong)?;
         let algorithm = keyring.algorithm().unwrap_or(Algorithm::AesGcm);
         Ok(Self { keyring, find: None, algorithm })
     }
@@ -97,9 +100,11 @@ impl Keyring {
         key: &Bound<'_, PyAny>,
     ) -> Outcome<u16> {
         let id = read_id(key_id)?;
-        let key = self.read_key(&id, key)?;
-        // Without the GIL: a call that is running may need it to end.
-        py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
+        wipe_after(|| {
+            let key = self.read_key(&id, key)?;
+            // Without the GIL: a call that is running may need it to end.
+            py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
+        })
     }
 
     fn __contains__(&self, py: Python<'_>, key_id: &Bound<'_, PyAny>) -> Outcome<bool> {
@@ -138,36 +143,38 @@ impl Keyring {
                     continue;
                 }
                 let keys = find.bind(py).call1((id_object(py, &id)?,))?;
-                self.add(&id, &keys)?;
+                wipe_after(|| self.add(&id, &keys))?;
             }
         }
         Ok(&self.keyring)
     }
 
     /// Adds the versions of an id: a key, a list of keys, or a mapping from version to key.
-    fn add(&self, id: &KeyId, keys: &Bound<'_, PyAny>) -> Outcome<()> {
+    fn add<'py>(&self, id: &KeyId, keys: &Bound<'py, PyAny>) -> Outcome<()> {
         let py = keys.py();
-        let mut versions: Vec<(u16, Key)> = if let Ok(keys) = keys.cast::<PyDict>() {
-            let version = |(version, key): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let mut given: Vec<(u16, Bound<'py, PyAny>)> = if let Ok(keys) = keys.cast::<PyDict>() {
+            let version = |(version, key): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
                 let wrong = |_| {
                     Failure::Input(format!("key {id}: version {version}: versions are 0 to 65,535"))
                 };
-                Ok((version.extract().map_err(wrong)?, self.read_key(id, &key)?))
+                Ok((version.extract().map_err(wrong)?, key))
             };
             keys.iter().map(version).collect::<Outcome<_>>()?
         } else if keys.is_instance_of::<PyList>() || keys.is_instance_of::<PyTuple>() {
-            let numbered = keys
-                .try_iter()?
-                .zip(0..)
-                .map(|(key, version)| Ok((version, self.read_key(id, &key?)?)));
+            let numbered = keys.try_iter()?.zip(0..).map(|(key, version)| Ok((version, key?)));
             numbered.collect::<Outcome<_>>()?
         } else {
-            vec![(0, self.read_key(id, keys)?)]
+            vec![(0, keys.clone())]
         };
-        if versions.is_empty() {
+        if given.is_empty() {
             return Err(Failure::Input(format!("key {id} has no version: give at least one key")));
         }
-        versions.sort_by_key(|(version, _)| *version);
+        given.sort_by_key(|(version, _)| *version);
+        // A vector that grew would leave copies.
+        let mut versions = Vec::with_capacity(given.len());
+        for (version, key) in &given {
+            versions.push((*version, self.read_key(id, key)?));
+        }
         versions.iter().try_for_each(|(version, key)| {
             py.detach(|| self.keyring.insert(id, *version, key)).map_err(wrong)
         })

@@ -11,7 +11,7 @@ use sealift_core::{
     Algorithm, Capabilities, Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe,
     Role, SessionId, Slot, SlotTag, SlotText, Spec, Stability, Status, TagLength, Work,
 };
-use sealift_kernels::{copy::copy, stack::scrubbed};
+use sealift_kernels::{copy::copy, stack::wipe_after};
 use std::ops::Range;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -52,7 +52,7 @@ struct AwsLc {
 
 impl Software for AwsLc {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        scrubbed(|| self.messages(work))
+        wipe_after(|| self.messages(work))
     }
 
     fn retire(&self, session: SessionId) {
@@ -167,7 +167,7 @@ impl OneKey {
     pub(crate) fn new(key: &Key) -> Result<Self, OpenError> {
         let device = || "library".to_owned();
         let none = |ffi::Refused| OpenError::Absent { device: device(), reason: NO_CONTEXT.into() };
-        scrubbed(|| Cipher::new(key, TagLength::FULL)).map(Self).map_err(none)
+        wipe_after(|| Cipher::new(key, TagLength::FULL)).map(Self).map_err(none)
     }
 
     pub(crate) fn process(
@@ -175,7 +175,7 @@ impl OneKey {
         slot: Slot<'_>,
         stability: Stability,
     ) -> Result<Status, DeviceError> {
-        let worked = scrubbed(|| self.0.process(slot, stability));
+        let worked = wipe_after(|| self.0.process(slot, stability));
         worked.map_err(|ffi::Refused| DeviceError::Failed {
             device: "library".to_owned(),
             reason: "AWS-LC did not seal the message".to_owned(),

@@ -11,7 +11,7 @@ use sealift_core::{
     Algorithm, Capabilities, Context, Device, DeviceError, Driver, NonceLengths, OpenError, Probe,
     Role, SessionId, Slot, SlotTag, SlotText, Spec, Status, Work,
 };
-use sealift_kernels::{copy::copy, stack::scrubbed};
+use sealift_kernels::{copy::copy, stack::wipe_after};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -47,7 +47,7 @@ struct Oracle;
 
 impl Software for Oracle {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        scrubbed(|| messages(work))
+        wipe_after(|| messages(work))
     }
 
     fn retire(&self, _: SessionId) {}
