@@ -160,7 +160,7 @@ fuzz: | tools ## Try CASES (100,000) cases a property of sealed rows: nothing op
 
 .PHONY: spark
 spark: $(EXTENSION) $(SPARK) ## Exchange a thousand sealed rows with Spark each way; needs Java 17, a minute
-	@PYTHONPATH=python .venv/spark/bin/python tools/spark_exchange.py
+	@PYTHONPATH=python .venv/spark/bin/python tests/python/spark_exchange.py
 
 .PHONY: test-python
 test-python: $(EXTENSIONS) $(TESTING) ## Run the Python tests

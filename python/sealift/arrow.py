@@ -198,8 +198,9 @@ def seal_expression(
     Args:
         expression: The column to seal, or its name.
         keys: The keys.
-        key_ids: As for `seal_column`; also an expression.
-        aad: As for `seal_column`; also an expression, or a list with some.
+        key_ids: As for `seal_column`, a str the name of a column; also an expression.
+        aad: As for `seal_column`, a str the name of a column; also an expression, or a list with
+            some.
         **options: Others of `seal_column`.
     """
     return _expression(seal_column, expression, key_ids, aad, {"keys": keys, **options})
@@ -213,8 +214,9 @@ def open_expression(
     Args:
         expression: The column to open, or its name.
         keys: The keys.
-        key_ids: As for `open_column`; also an expression.
-        aad: As for `open_column`; also an expression, or a list with some.
+        key_ids: As for `open_column`, a str the name of a column; also an expression.
+        aad: As for `open_column`, a str the name of a column; also an expression, or a list with
+            some.
         **options: Others of `open_column`.
     """
     return _expression(open_column, expression, key_ids, aad, {"keys": keys, **options})
@@ -225,9 +227,12 @@ def _expression(
 ) -> Any:
     import polars
 
-    if isinstance(expression, str):
-        expression = polars.col(expression)
-    parts = aad if isinstance(aad, list | tuple) else [] if aad is None else [aad]
+    def named(part: Any) -> Any:
+        return polars.col(part) if isinstance(part, str) else part
+
+    expression, key_ids = named(expression), named(key_ids)
+    given = aad if isinstance(aad, list | tuple) else [] if aad is None else [aad]
+    parts = [named(part) for part in given]
     inputs = [part for part in [key_ids, *parts] if isinstance(part, polars.Expr)]
     data_type: Any = polars.String if options.get("to") == "string" else polars.Binary
     if work is seal_column and options.get("layout") == "columns":
@@ -235,10 +240,10 @@ def _expression(
 
     def batch(columns: Any) -> Any:
         values, *rest = columns
-        given = iter(rest)
+        others_of_batch = iter(rest)
 
         def take(part: Any) -> Any:
-            return next(given) if isinstance(part, polars.Expr) else part
+            return next(others_of_batch) if isinstance(part, polars.Expr) else part
 
         ids = take(key_ids)
         others = [take(part) for part in parts]

@@ -1,8 +1,6 @@
 """Nothing opens that was not sealed, and what is wrong is named."""
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas
@@ -125,6 +123,35 @@ def seal(**options: Any) -> Callable[[], Any]:
     return lambda: arrow.seal_column(TABLE, "payload", **{**defaults, **options})
 
 
+class ReadStream:
+    def __arrow_c_stream__(self, _: Any = None) -> Any:
+        capsule = pyarrow.chunked_array([TEXTS]).__arrow_c_stream__()
+        pyarrow.ChunkedArray._import_from_c_capsule(capsule)
+        return capsule
+
+
+class TakenArray:
+    def __arrow_c_array__(self, _: Any = None) -> Any:
+        capsules = TEXTS.__arrow_c_array__()
+        pyarrow.Array._import_from_c_capsule(*capsules)
+        # The schema is taken, too.
+        return TEXTS.__arrow_c_array__()[0], capsules[1]
+
+
+def failing_stream() -> Any:
+    schema = pyarrow.schema({"payload": pyarrow.binary()})
+
+    def batches() -> Any:
+        yield pyarrow.record_batch([TEXTS], schema=schema)
+        raise LookupError("no more rows")
+
+    return pyarrow.RecordBatchReader.from_batches(schema, batches())
+
+
+def dictionary_of(values: list[Any], codes: list[int]) -> Any:
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes), pyarrow.array(values))
+
+
 def rows_without(id_: int, version: int = 0) -> Callable[[], Any]:
     """Opens rows under a keyring without this version of an id."""
     keys = {key: {0: value, 1: value} for key, value in KEYS.items()}
@@ -197,11 +224,35 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "an int as associated data": (
         seal(aad=7),
-        *(TypeError, "aad is an int: give bytes, str or a column"),
+        *(TypeError, "aad is int: give a str or bytes for all rows"),
     ),
     "an id that has no key": (
         seal(key_ids=9),
         *(sealift.InputError, "payload: row 0 has key id 9, which the keyring does not have"),
+    ),
+    "a stream that was read": (
+        lambda: arrow.seal_column(ReadStream(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow data was taken before: give"),
+    ),
+    "an array that was taken": (
+        lambda: arrow.seal_column(TakenArray(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow data was taken before: give"),
+    ),
+    "a stream that fails": (
+        lambda: arrow.seal_column(failing_stream(), keys=keyring(), key_ids=1),
+        *(sealift.InputError, "the column: its Arrow stream ended with an error: .*no more rows"),
+    ),
+    "a null among the values of a dictionary": (
+        seal(key_ids=dictionary_of([1, None, 2], [0, 2, 1, 0])),
+        *(sealift.InputError, "payload: row 2 has .*null.* as its key id"),
+    ),
+    "a negative id in a dictionary": (
+        seal(key_ids=dictionary_of([1, -5], [0, 1, 1, 0])),
+        *(sealift.InputError, "payload: row 1 has -5 as its key id"),
+    ),
+    "numbers in a dictionary": (
+        seal(key_ids=dictionary_of([1.5], [0, 0, 0, 0])),
+        *(TypeError, "key_ids of payload is a column of Dictionary.*: give integers"),
     ),
     "a negative id": (
         seal(key_ids=pyarrow.array([1, 2, -3, 1])),
@@ -307,17 +358,6 @@ def test_a_function_that_fails_to_find_a_key_fails_the_call_before_a_row_is_seal
 
     with pytest.raises(LookupError, match="no key for customer 1"):
         arrow.seal_column(TABLE, "payload", keys=arrow.Keyring(find), key_ids="customer")
-
-
-def test_a_file_of_keys_is_read_only_where_nobody_else_can(tmp_path: Path) -> None:
-    path = tmp_path / "keys.toml"
-    path.write_text('[keys]\n1 = "00"\n')
-    path.chmod(0o644)
-    with pytest.raises(sealift.InputError, match=r"keys.toml: its mode is 644.*chmod 600"):
-        arrow.Keyring.from_file(path)
-    path.chmod(0o600)
-    with pytest.raises(sealift.InputError, match=rf"{re.escape(str(path))}:2: .*1.*bytes"):
-        arrow.Keyring.from_file(path)
 
 
 def test_a_struct_without_a_ciphertext_opens_to_a_null_and_not_to_an_empty_text() -> None:

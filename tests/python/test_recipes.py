@@ -1,6 +1,7 @@
 """The code in docs/clusters.md is run as it stands there, with other paths."""
 
 import secrets
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,10 +18,14 @@ from sealift.arrow import Keyring, open_column
 
 @pytest.mark.filterwarnings("ignore")  # what Spark and Dask warn of is theirs
 @pytest.mark.parametrize("section", ["Spark", "Dask"])
-def test_a_recipe_seals_what_opens_again(section: str, tmp_path: Path) -> None:
+def test_a_recipe_seals_what_opens_again(
+    section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     library = {"Spark": "pyspark", "Dask": "dask"}[section]
     if find_spec(library) is None:
         skip(library, f"{library} is not installed: `make recipes` installs and tests it")
+    # Spark's workers run the first python3 of PATH otherwise, which has no Sealift.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     people = pa.table(
         {
             "row": pa.array(range(1_000), pa.int64()),

@@ -1,5 +1,5 @@
 use crate::KeyId;
-use sealift_engine::{EngineError, SEALS_MAX};
+use sealift_engine::EngineError;
 use thiserror::Error;
 
 /// Why a column was not sealed or opened. Rows count from 0 over all chunks.
@@ -128,8 +128,8 @@ pub enum ColumnError {
     },
     /// A key that may seal no more.
     #[error(
-        "key {id} has sealed {sealed} rows in this process and this call would pass {SEALS_MAX}, the most for random \
-         nonces of 12 bytes (SP 800-38D section 8.3): rotate the key"
+        "key {id} has sealed {sealed} rows in this process and this call would pass 2^32, the most of its algorithm: \
+         rotate the key, or take XAES-256-GCM"
     )]
     SealLimit {
         /// Whose.
@@ -155,8 +155,8 @@ pub enum ColumnError {
 }
 
 impl ColumnError {
-    /// The same of rows that so many others lie before.
-    pub(crate) fn behind(mut self, rows: u64) -> Self {
+    /// The same of a part of a column of `all` rows, which so many lie before.
+    pub(crate) fn of_part(mut self, before: u64, all: u64) -> Self {
         match &mut self {
             Self::UnknownId { row, .. }
             | Self::UnknownVersion { row, .. }
@@ -164,8 +164,11 @@ impl ColumnError {
             | Self::NullAad { row }
             | Self::Malformed { row, .. }
             | Self::NotUtf8 { row }
-            | Self::OutOfBounds { row, .. } => *row += rows,
-            Self::NotOpened { first, .. } => first.iter_mut().for_each(|row| *row += rows),
+            | Self::OutOfBounds { row, .. } => *row += before,
+            Self::NotOpened { first, rows, .. } => {
+                *rows = all;
+                first.iter_mut().for_each(|row| *row += before);
+            }
             _ => {}
         }
         self

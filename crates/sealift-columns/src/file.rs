@@ -76,7 +76,8 @@ impl Keyring {
             }
         };
         let keyring = Self::new();
-        let Some(keys) = root.get("keys") else { return Ok(keyring) };
+        let no_keys = || (0, "it has no keys: give a table [keys]".to_owned());
+        let keys = root.get("keys").ok_or_else(no_keys)?;
         let DeValue::Table(keys) = keys.get_ref() else {
             return Err((keys.span().start, "keys is a table from id to key".to_owned()));
         };
@@ -90,12 +91,14 @@ impl Keyring {
                 }
                 (false, _) => KeyId::Bytes(name.get_ref().as_bytes().into()),
             };
-            for (version, key) in versions_of(versions)? {
-                let key = read_key(algorithm, key)?;
-                keyring.insert(&id, version, &key).map_err(|error| (at, error.to_string()))?;
-            }
+            let version = |(version, key)| Ok((version, read_key(algorithm, key)?));
+            let versions = versions_of(versions)?
+                .into_iter()
+                .map(version)
+                .collect::<Result<Vec<_>, Wrong>>()?;
+            keyring.add(&id, &versions).map_err(|error| (at, error.to_string()))?;
         }
-        Ok(keyring)
+        if keyring.is_empty() { Err(no_keys()) } else { Ok(keyring) }
     }
 }
 
@@ -179,6 +182,9 @@ mod tests {
         assert!(of("[keys]\n1 = \"beef\"").contains("2 bytes"));
         assert!(of("[keys]\na = \"00\"").contains("string"));
         assert!(of("kyes = 1").contains("there is no kyes"));
+        assert!(of("").contains("[keys]"));
+        assert!(of("[keys]").contains("no keys"));
+        assert!(of("[keys]\n1 = []").contains("at least one"));
         assert!(of("algorithm = \"AES\"").contains("AES-GCM-SIV"));
         assert!(!of("[keys]\n1 = \"beefbeefbeef\"").contains("beef"));
     }

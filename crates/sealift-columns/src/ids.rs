@@ -22,7 +22,7 @@ pub enum IdKind<'a> {
     /// Byte strings.
     Strings(Values<'a>),
     /// A dictionary: for each row a place among some ids.
-    Dictionary(Integers<'a>, &'a [KeyId]),
+    Dictionary(Integers<'a>, Box<Ids<'a>>),
 }
 
 /// Integers of any width.
@@ -72,16 +72,23 @@ impl Ids<'_> {
         Self { kind: IdKind::Same(id), validity: None }
     }
 
+    /// How many there are; any number of the same.
+    fn rows(&self) -> Option<usize> {
+        match &self.kind {
+            IdKind::Same(_) => None,
+            IdKind::Integers(integers) | IdKind::Dictionary(integers, _) => Some(integers.len()),
+            IdKind::Strings(values) => Some(values.len),
+        }
+    }
+
     /// Checks that there is one for each row, and lies inside its buffer.
     pub(crate) fn check(&self, rows: usize, first_row: u64) -> Result<(), ColumnError> {
-        let found = match &self.kind {
-            IdKind::Same(_) => rows,
-            IdKind::Integers(integers) | IdKind::Dictionary(integers, _) => integers.len(),
-            IdKind::Strings(values) => {
-                values.check("key_ids", first_row)?;
-                values.len
-            }
-        };
+        match &self.kind {
+            IdKind::Same(_) | IdKind::Integers(_) => {}
+            IdKind::Dictionary(_, ids) => ids.check(ids.rows().unwrap_or(1), 0)?,
+            IdKind::Strings(values) => values.check("key_ids", first_row)?,
+        }
+        let found = self.rows().unwrap_or(rows);
         if found == rows && self.validity.is_none_or(|validity| validity.check(rows)) {
             return Ok(());
         }
@@ -90,12 +97,17 @@ impl Ids<'_> {
 
     /// The entries of a dictionary's ids in a keyring, or of the one id; empty for other forms.
     pub(crate) fn entries_of_few(&self, table: &Table) -> Vec<u32> {
-        let find = |id| table.find(id).unwrap_or(MISSING);
+        let mut entries = vec![];
         match &self.kind {
-            IdKind::Same(id) => vec![find(id)],
-            IdKind::Dictionary(_, ids) => ids.iter().map(find).collect(),
-            IdKind::Integers(_) | IdKind::Strings(_) => vec![],
+            IdKind::Same(id) => entries.push(table.find(id).unwrap_or(MISSING)),
+            IdKind::Dictionary(_, ids) => {
+                let rows = u32::try_from(ids.rows().unwrap_or(1)).unwrap_or(u32::MAX);
+                let places: Vec<_> = (0..rows).collect();
+                ids.find_entries(table, &ids.entries_of_few(table), 0, &places, &mut entries);
+            }
+            IdKind::Integers(_) | IdKind::Strings(_) => {}
         }
+        entries
     }
 
     /// Finds the entries of some rows in a keyring; `few` is what [`entries_of_few`](Self::entries_of_few) gave. Returns
@@ -156,10 +168,14 @@ impl Ids<'_> {
             (None, IdKind::Integers(integers)) => {
                 wrong(integers.get(at).to_string(), "ids are 0 or more")
             }
-            (None, IdKind::Dictionary(codes, ids)) => {
-                let what = format!("code {} of a dictionary of {}", codes.get(at), ids.len());
-                wrong(what, "codes count the dictionary's values from 0")
-            }
+            (None, IdKind::Dictionary(codes, ids)) => match ids.place(codes, at) {
+                Some(place) => ids.explain(place, row),
+                None => {
+                    let len = ids.rows().unwrap_or(1);
+                    let what = format!("code {} of a dictionary of {len}", codes.get(at));
+                    wrong(what, "codes count the dictionary's values from 0")
+                }
+            },
             (None, _) => null(),
         }
     }
@@ -176,24 +192,24 @@ impl Ids<'_> {
             IdKind::Strings(values) => {
                 values.is_valid(row).then(|| KeyId::Bytes(values.rows.get(row).into()))
             }
-            IdKind::Dictionary(codes, ids) => {
-                ids.get(usize::try_from(codes.get(row)).ok()?).cloned()
-            }
+            IdKind::Dictionary(codes, ids) => ids.get(ids.place(codes, row)?),
         }
+    }
+
+    /// The place among these ids, of a dictionary, that a code names.
+    fn place(&self, codes: &Integers<'_>, row: usize) -> Option<usize> {
+        let place = usize::try_from(codes.get(row)).ok()?;
+        self.rows().is_none_or(|rows| place < rows).then_some(place)
     }
 
     /// Bytes of a row's id where it is a string.
     pub(crate) fn string_len(&self, row: usize) -> usize {
-        let len = |id: &KeyId| match id {
-            KeyId::Integer(_) => 0,
-            KeyId::Bytes(id) => id.len(),
-        };
         match &self.kind {
-            IdKind::Same(id) => len(id),
-            IdKind::Integers(_) => 0,
+            IdKind::Same(KeyId::Bytes(id)) => id.len(),
+            IdKind::Same(KeyId::Integer(_)) | IdKind::Integers(_) => 0,
             IdKind::Strings(values) => values.rows.len_of(row).min(255),
             IdKind::Dictionary(codes, ids) => {
-                usize::try_from(codes.get(row)).ok().and_then(|code| ids.get(code)).map_or(0, len)
+                ids.place(codes, row).map_or(0, |place| ids.string_len(place))
             }
         }
     }
@@ -204,7 +220,7 @@ impl Ids<'_> {
             IdKind::Same(id) => matches!(id, KeyId::Integer(_)),
             IdKind::Integers(_) => true,
             IdKind::Strings(_) => false,
-            IdKind::Dictionary(_, ids) => matches!(ids.first(), Some(KeyId::Integer(_))),
+            IdKind::Dictionary(_, ids) => ids.are_integers(),
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::ids::MISSING;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sealift_core::{Algorithm, Key};
-use sealift_engine::SEALS_MAX;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -64,12 +63,25 @@ impl Keyring {
         Ok(version)
     }
 
-    /// Adds a version of an id's key by its number, for a keyring that is made again.
+    /// Adds an id with all versions of its key by their numbers, ascending. If the keyring has the id, nothing is added and
+    /// the result is false.
     ///
     /// # Errors
-    /// As for [`rotate`](Self::rotate).
-    pub fn insert(&self, id: &KeyId, version: u16, key: &Key) -> Result<(), ColumnError> {
-        self.table.write().unwrap_or_else(PoisonError::into_inner).insert(id, version, key)
+    /// As for [`rotate`](Self::rotate); no version. Nothing is added then.
+    pub fn add(&self, id: &KeyId, versions: &[(u16, Key)]) -> Result<bool, ColumnError> {
+        let wrong = |reason| Err(ColumnError::Version { id: id.clone(), reason });
+        if versions.is_empty() {
+            return wrong("0 is missing: give at least one key".to_owned());
+        }
+        if let Some(pair) = versions.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            return wrong(format!("{} is not above the one before, {}", pair[1].0, pair[0].0));
+        }
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        if table.find(id).is_some() {
+            return Ok(false);
+        }
+        versions.iter().try_for_each(|(version, key)| table.insert(id, *version, key))?;
+        Ok(true)
     }
 
     /// Number of ids.
@@ -270,6 +282,18 @@ impl Table {
         self.names.get(id).copied()
     }
 
+    pub(crate) fn find_row_id(&self, id: RowId<'_>) -> Option<u32> {
+        match id {
+            RowId::Integer(id) => self.find_integer(id),
+            RowId::Bytes(id) => self.find_name(id),
+        }
+    }
+
+    /// Whether its ids are byte strings.
+    pub(crate) fn has_names(&self) -> bool {
+        !self.names.is_empty()
+    }
+
     /// The version of an entry that seals.
     #[inline]
     pub(crate) fn newest(&self, entry: u32) -> Version {
@@ -351,11 +375,10 @@ impl Table {
         Some((entry.id.clone(), self.sealed[key].load(Ordering::Relaxed)))
     }
 
-    /// Whether so many more messages are too many for a key: only AES-GCM under drawn nonces has a limit.
+    /// Whether so many more messages are too many for a key.
     fn passes(&self, key: usize, messages: u64) -> bool {
         let sealed = self.sealed[key].load(Ordering::Relaxed);
-        self.classes[key].algorithm == Algorithm::AesGcm
-            && sealed.saturating_add(messages) > SEALS_MAX
+        sealed.saturating_add(messages) > self.classes[key].algorithm.seals_max()
     }
 
     /// Counts messages that were sealed, by key.
@@ -383,8 +406,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_under_drawn_nonces_of_12_bytes_seals_2_to_the_32_rows() {
-        let keyring = keyring(Algorithm::AesGcm);
+    fn a_key_with_nonces_of_12_bytes_seals_2_to_the_32_rows() {
+        for algorithm in [Algorithm::AesGcm, Algorithm::AesGcmSiv] {
+            seals_2_to_the_32_rows(&keyring(algorithm));
+        }
+    }
+
+    fn seals_2_to_the_32_rows(keyring: &Keyring) {
         let table = keyring.read();
         table.add_sealed(&[u64::from(u32::MAX)]);
         assert!(!table.may_pass_limit(1));
@@ -397,12 +425,23 @@ mod tests {
     }
 
     #[test]
-    fn other_algorithms_have_no_limit_to_count() {
-        for algorithm in [Algorithm::Xaes256Gcm, Algorithm::AesGcmSiv] {
-            let keyring = keyring(algorithm);
-            keyring.read().add_sealed(&[u64::from(u32::MAX)]);
-            assert!(!keyring.read().may_pass_limit(u64::MAX));
+    fn xaes_has_no_limit_to_count() {
+        let keyring = keyring(Algorithm::Xaes256Gcm);
+        keyring.read().add_sealed(&[u64::from(u32::MAX)]);
+        assert!(!keyring.read().may_pass_limit(u64::MAX));
+    }
+
+    #[test]
+    fn an_id_is_added_with_all_its_versions_or_not_at_all() {
+        let keyring = Keyring::new();
+        let (id, key) = (KeyId::Integer(5), || Key::new(&[1; 16]).unwrap());
+        for wrong in [vec![], vec![(3, key()), (3, key())], vec![(4, key()), (2, key())]] {
+            assert!(matches!(keyring.add(&id, &wrong), Err(ColumnError::Version { .. })));
+            assert!(keyring.is_empty());
         }
+        assert_eq!(keyring.add(&id, &[(2, key()), (7, key())]), Ok(true));
+        assert_eq!(keyring.add(&id, &[(9, key())]), Ok(false));
+        assert_eq!(keyring.rotate(&id, &key()), Ok(8));
     }
 
     #[test]
@@ -410,9 +449,9 @@ mod tests {
         let (keyring, key) = (keyring(Algorithm::AesGcm), Key::new(&[1; 16]).unwrap());
         let id = KeyId::Integer(5);
         assert_eq!(keyring.rotate(&id, &key).unwrap(), 1);
-        assert!(keyring.insert(&id, 1, &key).is_err());
-        keyring.insert(&id, u16::MAX, &key).unwrap();
-        assert!(matches!(keyring.rotate(&id, &key), Err(ColumnError::Version { .. })));
+        let last = KeyId::Integer(6);
+        keyring.add(&last, &[(u16::MAX, Key::new(&[1; 16]).unwrap())]).unwrap();
+        assert!(matches!(keyring.rotate(&last, &key), Err(ColumnError::Version { .. })));
         let name = KeyId::Bytes((&b"name"[..]).into());
         assert!(matches!(keyring.rotate(&name, &key), Err(ColumnError::KeyId { .. })));
         let long = KeyId::Bytes([0; 256].into());

@@ -54,6 +54,18 @@ pub fn open(
     options: &ColumnOptions,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Opened, ColumnError> {
+    open_under(engine, &keyring.read(), chunks, on_error, options, stop)
+}
+
+/// The same under a keyring that is locked.
+pub(crate) fn open_under(
+    engine: &Engine,
+    table: &Table,
+    chunks: &[Vec<Segment<'_>>],
+    on_error: OnError,
+    options: &ColumnOptions,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Opened, ColumnError> {
     let rows = check(chunks, options)?;
     let has_apart =
         |segment: &Segment<'_>| segment.apart.is_some() == (options.layout == Layout::Columns);
@@ -62,14 +74,13 @@ pub fn open(
             .layout
             .wrong("needs columns of nonces and tags exactly where they are apart"));
     }
-    let table = keyring.read();
-    check_keys(&table, options.layout)?;
+    check_keys(table, options.layout)?;
     let few = |segment: &Segment<'_>| {
-        segment.ids.as_ref().map_or(vec![], |ids| ids.entries_of_few(&table))
+        segment.ids.as_ref().map_or(vec![], |ids| ids.entries_of_few(table))
     };
     let few = chunks.iter().flatten().map(few).collect();
     let mut plan = Plan {
-        table: &table,
+        table,
         few,
         layout: options.layout,
         engine,
@@ -342,10 +353,7 @@ impl<'p> Opener<'p> {
 impl Plan<'_> {
     /// The key of a header.
     fn find(&self, header: &Header<'_>, row: u64) -> Result<u32, ColumnError> {
-        let entry = match header.id {
-            RowId::Integer(id) => self.table.find_integer(id),
-            RowId::Bytes(id) => self.table.find_name(id),
-        };
+        let entry = self.table.find_row_id(header.id);
         let id = || header.id.into();
         let entry = entry.ok_or_else(|| ColumnError::UnknownId { row, id: id() })?;
         let version = self.table.version(entry, header.version);

@@ -1,10 +1,13 @@
 //! Sealed rows to rows under the newest keys.
 
-use crate::ids::MISSING;
-use crate::units::{Offsets, Output};
+use crate::format::{self, RowId};
+use crate::keyring::Table;
+use crate::open::open_under;
+use crate::seal::seal_under;
+use crate::units::{Offsets, Output, reserve};
 use crate::{
-    ColumnError, ColumnOptions, IdKind, Ids, Integers, KeyId, Keyring, OnError, Rows, Segment,
-    Validity, Values, check, format, open, seal,
+    ColumnError, ColumnOptions, IdKind, Ids, Integers, Keyring, OnError, Rows, Segment, Validity,
+    Values, check,
 };
 use sealift_engine::Engine;
 use zeroize::Zeroize;
@@ -23,7 +26,7 @@ pub enum Reseal {
 /// whatever the options say. Plaintexts of some 65,000 rows are in memory at a time.
 ///
 /// # Errors
-/// As for [`open`] and [`seal`].
+/// As for [`open`](crate::open) and [`seal`](crate::seal).
 pub fn reseal(
     engine: &Engine,
     keyring: &Keyring,
@@ -33,10 +36,17 @@ pub fn reseal(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Output>, ColumnError> {
     let options = ColumnOptions { layout: crate::Layout::Row, ..*options };
-    check(chunks, &options)?;
-    let ids: Vec<KeyId> = keyring.read().entries.iter().map(|entry| entry.id.clone()).collect();
-    let mut part =
-        Part { engine, keyring, ids: &ids, which, options, codes: vec![], outdated: vec![] };
+    let all = check(chunks, &options)?;
+    let table = keyring.read();
+    let mut part = Part {
+        engine,
+        keyring,
+        table: &table,
+        which,
+        options,
+        ids: RowIds::default(),
+        outdated: vec![],
+    };
     let (mut first_row, mut made) = (0, vec![]);
     for chunk in chunks {
         let mut chunk_made = Chunk::default();
@@ -44,7 +54,7 @@ pub fn reseal(
             for start in (0..segment.values.len).step_by(PART_ROWS) {
                 let rows = PART_ROWS.min(segment.values.len - start);
                 let resealed = part.reseal(segment, start, rows, &mut chunk_made, stop);
-                resealed.map_err(|error| error.behind(first_row))?;
+                resealed.map_err(|error| error.of_part(first_row, all))?;
                 first_row += rows as u64;
             }
         }
@@ -79,12 +89,10 @@ impl Chunk {
 struct Part<'p> {
     engine: &'p Engine,
     keyring: &'p Keyring,
-    /// Those of the keyring, by entry.
-    ids: &'p [KeyId],
+    table: &'p Table,
     which: Reseal,
     options: ColumnOptions,
-    /// Entry of each row.
-    codes: Vec<u32>,
+    ids: RowIds,
     /// A bit for each row.
     outdated: Vec<u8>,
 }
@@ -104,22 +112,28 @@ impl Part<'_> {
         let aad: Vec<_> = segment.aad.iter().map(|part| part.slice(start, rows)).collect();
         let values = Values { validity, ..segment.values.slice(start, rows) };
         let sealed = Segment { values, ids: None, aad: aad.clone(), apart: None };
-        let opened =
-            open(self.engine, self.keyring, &[vec![sealed]], OnError::Raise, &self.options, stop)?;
+        let opened = open_under(
+            self.engine,
+            self.table,
+            &[vec![sealed]],
+            OnError::Raise,
+            &self.options,
+            stop,
+        )?;
         let mut texts = opened.outputs.into_iter().next().unwrap_or_default();
         let offsets = texts.offsets.to_u64();
-        let ids =
-            Ids { kind: IdKind::Dictionary(Integers::U32(&self.codes), self.ids), validity: None };
         let rows_of_texts = Rows::Offsets64(&texts.bytes, &offsets);
         let plain = Segment {
             values: Values { rows: rows_of_texts, ..values },
-            ids: Some(ids),
+            ids: Some(Ids { kind: self.ids.kind(self.table.has_names()), validity }),
             aad,
             apart: None,
         };
-        let resealed = seal(self.engine, self.keyring, &[vec![plain]], &self.options, stop);
+        let resealed =
+            seal_under(self.engine, self.keyring, self.table, &[vec![plain]], &self.options, stop);
         texts.bytes.zeroize();
         let resealed = resealed?.into_iter().next().unwrap_or_default();
+        reserve(&mut made.ends, rows)?;
         for row in 0..rows {
             let old =
                 segment.values.is_valid(start + row).then(|| segment.values.rows.get(start + row));
@@ -127,38 +141,76 @@ impl Part<'_> {
                 true => &resealed.bytes[resealed.offsets.get(row)..resealed.offsets.get(row + 1)],
                 false => old.unwrap_or_default(),
             };
+            reserve(&mut made.bytes, bytes.len())?;
             made.bytes.extend_from_slice(bytes);
             made.ends.push(made.bytes.len() as i64);
         }
         Ok(())
     }
 
-    /// Reads headers: the entry of each row, and whether another version than its newest sealed it.
+    /// Reads headers: the id of each row, and whether another version than its newest sealed it.
     fn find_outdated(
         &mut self,
         values: &Values<'_>,
         start: usize,
         rows: usize,
     ) -> Result<(), ColumnError> {
-        let table = self.keyring.read();
-        self.codes.clear();
+        self.ids.clear();
         self.outdated.clear();
         self.outdated.resize(rows.div_ceil(8), 0);
         for at in 0..rows {
             if !values.is_valid(start + at) {
-                self.codes.push(MISSING);
+                self.ids.push(RowId::Integer(0));
                 continue;
             }
             let row = at as u64;
             let header = format::parse(values.rows.get(start + at))
                 .map_err(|reason| ColumnError::Malformed { row, reason })?;
-            let id = KeyId::from(header.id);
-            let entry = table.find(&id).ok_or(ColumnError::UnknownId { row, id })?;
+            let entry = self.table.find_row_id(header.id);
+            let entry =
+                entry.ok_or_else(|| ColumnError::UnknownId { row, id: header.id.into() })?;
             let is_outdated =
-                self.which == Reseal::All || table.newest(entry).version != header.version;
+                self.which == Reseal::All || self.table.newest(entry).version != header.version;
             self.outdated[at / 8] |= u8::from(is_outdated) << (at % 8);
-            self.codes.push(entry);
+            self.ids.push(header.id);
         }
         Ok(())
+    }
+}
+
+/// The ids of rows, all integers or all strings.
+#[derive(Default)]
+struct RowIds {
+    integers: Vec<u64>,
+    names: Vec<u8>,
+    /// Where each name lies.
+    ends: Vec<u64>,
+}
+
+impl RowIds {
+    fn clear(&mut self) {
+        self.integers.clear();
+        self.names.clear();
+        self.ends.clear();
+        self.ends.push(0);
+    }
+
+    fn push(&mut self, id: RowId<'_>) {
+        match id {
+            RowId::Integer(id) => self.integers.push(id),
+            RowId::Bytes(name) => {
+                self.integers.push(0);
+                self.names.extend_from_slice(name);
+            }
+        }
+        self.ends.push(self.names.len() as u64);
+    }
+
+    fn kind(&self, are_strings: bool) -> IdKind<'_> {
+        if !are_strings {
+            return IdKind::Integers(Integers::U64(&self.integers));
+        }
+        let rows = Rows::Offsets64(&self.names, &self.ends);
+        IdKind::Strings(Values { len: self.integers.len(), rows, validity: None })
     }
 }

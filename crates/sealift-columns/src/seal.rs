@@ -30,17 +30,28 @@ pub fn seal(
     options: &ColumnOptions,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Output>, ColumnError> {
+    seal_under(engine, keyring, &keyring.read(), chunks, options, stop)
+}
+
+/// The same under a keyring that is locked.
+pub(crate) fn seal_under(
+    engine: &Engine,
+    keyring: &Keyring,
+    table: &Table,
+    chunks: &[Vec<Segment<'_>>],
+    options: &ColumnOptions,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Vec<Output>, ColumnError> {
     let rows = check(chunks, options)?;
-    let table = keyring.read();
     let few = chunks
         .iter()
         .flatten()
-        .map(|segment| entries(segment, &table))
+        .map(|segment| entries(segment, table))
         .collect::<Result<Vec<_>, _>>()?;
-    check_keys(&table, options.layout)?;
+    check_keys(table, options.layout)?;
     let apart =
         (options.layout == Layout::Columns).then(|| table.common_nonce_bytes().unwrap_or(0));
-    let plan = Plan { table: &table, few, layout: options.layout, engine };
+    let plan = Plan { table, few, layout: options.layout, engine };
     let running = Running::new(keyring, rows);
     if table.may_pass_limit(running.before.saturating_add(rows)) {
         plan.check_limits(chunks, running.before)?;

@@ -87,15 +87,17 @@ pub(crate) fn outputs(
     sizes: &impl Sizes,
     nonces_apart: Option<usize>,
 ) -> Result<Vec<Output>, ColumnError> {
-    let small: Option<Vec<_>> = with_first(chunks)
+    let small = with_first(chunks)
         .map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i32))
-        .map(|(offsets, end)| (end <= i32::MAX as usize).then_some((Offsets::I32(offsets), end)))
-        .collect();
-    let all = small.unwrap_or_else(|| {
+        .collect::<Result<Vec<_>, _>>()?;
+    let all: Vec<_> = if small.iter().all(|(_, end)| i32::try_from(*end).is_ok()) {
+        small.into_iter().map(|(offsets, end)| (Offsets::I32(offsets), end)).collect()
+    } else {
         let wide =
             with_first(chunks).map(|(first, chunk)| offsets(chunk, first, sizes, |end| end as i64));
-        wide.map(|(offsets, end)| (Offsets::I64(offsets), end)).collect()
-    });
+        let wide = wide.map(|made| made.map(|(offsets, end)| (Offsets::I64(offsets), end)));
+        wide.collect::<Result<_, _>>()?
+    };
     let rows =
         |chunk: &Vec<Segment<'_>>| chunk.iter().map(|segment| segment.values.len).sum::<usize>();
     let with_rows = all.into_iter().zip(chunks.iter().map(rows));
@@ -125,9 +127,10 @@ fn offsets<T>(
     first: usize,
     sizes: &impl Sizes,
     place: impl Fn(usize) -> T,
-) -> (Vec<T>, usize) {
-    let mut offsets =
-        Vec::with_capacity(chunk.iter().map(|segment| segment.values.len).sum::<usize>() + 1);
+) -> Result<(Vec<T>, usize), ColumnError> {
+    let mut offsets = vec![];
+    let rows = chunk.iter().map(|segment| segment.values.len).sum::<usize>();
+    reserve(&mut offsets, rows + 1)?;
     let mut end = 0;
     offsets.push(place(0));
     for (index, segment) in (first..).zip(chunk) {
@@ -142,7 +145,13 @@ fn offsets<T>(
             place(end)
         }));
     }
-    (offsets, end)
+    Ok((offsets, end))
+}
+
+/// Makes room for so many more of a vector of results.
+pub(crate) fn reserve<T>(to: &mut Vec<T>, more: usize) -> Result<(), ColumnError> {
+    let bytes = more.saturating_mul(size_of::<T>());
+    to.try_reserve(more).map_err(|_| ColumnError::NoMemory { bytes })
 }
 
 /// Zeros that the system gives, which are written only when they are used.

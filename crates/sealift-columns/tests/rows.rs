@@ -374,7 +374,21 @@ fn rows_are_sealed_again_under_the_newest_key_and_the_others_stay() {
     }
     assert!(again(Reseal::All).iter().zip(&old).all(|(new, old)| new != old));
     let fresh = Keyring::new();
-    fresh.insert(&id, 1, &key(77, 32)).unwrap();
-    fresh.insert(&KeyId::Bytes((&b"another name"[..]).into()), 0, &key(3, 32)).unwrap();
+    fresh.add(&id, &[(1, key(77, 32))]).unwrap();
+    fresh.add(&KeyId::Bytes((&b"another name"[..]).into()), &[(0, key(3, 32))]).unwrap();
     assert!(open_rows(&fresh, &outdated, &[]).into_iter().eq(texts.into_iter().map(Some)));
+}
+
+#[test]
+fn a_row_that_does_not_open_is_counted_among_all_when_it_should_be_sealed_again() {
+    let keyring = integers();
+    let texts = vec![vec![3; 5]; 70_000];
+    let mut sealed = seal_rows(&keyring, &texts, Ids::same(KeyId::Integer(1)), &[]);
+    *sealed[69_000].last_mut().unwrap() ^= 1;
+    let packed = Packed::new(&sealed);
+    let segment = Segment { values: packed.values(), ids: None, aad: vec![], apart: None };
+    let options = ColumnOptions::default();
+    let error = reseal(&ENGINE, &keyring, &[vec![segment]], Reseal::All, &options, &mut || false)
+        .unwrap_err();
+    assert_eq!(error, ColumnError::NotOpened { failed: 1, rows: 70_000, first: vec![69_000] });
 }

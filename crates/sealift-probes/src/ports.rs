@@ -65,7 +65,7 @@ mod x86_64 {
             && is_x86_feature_detected!("aes")
             && is_x86_feature_detected!("pclmulqdq")
         {
-            // SAFETY: as above.
+            // SAFETY: the processor was asked for AVX, AES-NI and PCLMULQDQ just above.
             let run = |load| unsafe { of_128_bits(load) };
             return Some(Ports { run, lanes: 1, detail: "AES-NI and PCLMULQDQ on 128 bits" });
         }

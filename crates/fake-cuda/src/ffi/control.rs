@@ -169,7 +169,7 @@ fn built() -> Result<PathBuf, String> {
 /// The text ends with a zero.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fake_cuda_plan(text: *const c_char, anew: bool) -> Code {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises a text that ends with a zero.
     let text = unsafe { CStr::from_ptr(text) };
     match text.to_string_lossy().parse() {
         Ok(plan) => {
@@ -209,7 +209,7 @@ unsafe extern "C" fn fake_cuda_peek(address: u64, place: *mut u8, bytes: usize) 
 /// The place has so many bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fake_cuda_poke(address: u64, place: *const u8, bytes: usize) -> Code {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises so many bytes there, and they are only read.
     let found = unsafe { slice::from_raw_parts(place, bytes) };
     world().memory.write(address, found).err().unwrap_or(SUCCESS)
 }

@@ -50,7 +50,7 @@ extern "C" fn cuDeviceGet(device: Option<&mut c_int>, number: c_int) -> Code {
 unsafe extern "C" fn cuDeviceGetName(place: *mut u8, room: c_int, device: c_int) -> Code {
     answer("cuDeviceGetName", Scope::Machine, |world| {
         world.device(device)?;
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises a place of `room` bytes for the name.
         unsafe { put_text(place, room, "fake") }
     })
 }
@@ -61,7 +61,7 @@ unsafe extern "C" fn cuDeviceGetName(place: *mut u8, room: c_int, device: c_int)
 unsafe extern "C" fn cuDeviceGetPCIBusId(place: *mut u8, room: c_int, device: c_int) -> Code {
     answer("cuDeviceGetPCIBusId", Scope::Machine, |world| {
         let number = world.device(device)?;
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises a place of `room` bytes for the id.
         unsafe { put_text(place, room, &format!("0000:{number:02x}:00.0")) }
     })
 }

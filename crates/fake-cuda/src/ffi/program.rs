@@ -7,8 +7,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::{ptr, slice};
 
 /// # Safety
-/// `image` is a text that ends with a zero; there are so many `options` as `names` and `values` have, and the place for the
-/// log has the bytes that the option for its size says.
+/// `image` is a text that ends with a zero; `names` and `values` aren't null and have as many places as there are `options`,
+/// and the place for the log has the bytes that the option for its size says.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuModuleLoadDataEx(
     module: Option<&mut u64>,
@@ -18,13 +18,13 @@ unsafe extern "C" fn cuModuleLoadDataEx(
     values: *const usize,
 ) -> Code {
     answer("cuModuleLoadDataEx", Scope::Device, |world| {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the image is a text that ends with a zero.
         let text = unsafe { CStr::from_ptr(image) };
         let text = text.to_str().map_err(|_| INVALID_VALUE)?;
         let loaded = world.load(text).map_err(|refusal| {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises a place of names, as many as there are options.
             let names = unsafe { slice::from_raw_parts(names, options as usize) };
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises a place of values, as many as there are options.
             let values = unsafe { slice::from_raw_parts(values, options as usize) };
             let value = |name| names.iter().position(|of| *of == name).map(|at| values[at]);
             if let (Some(log), Some(room)) = (value(ERROR_LOG), value(ERROR_LOG_BYTES)) {
@@ -55,7 +55,7 @@ unsafe extern "C" fn cuModuleGetFunction(
     name: *const c_char,
 ) -> Code {
     answer("cuModuleGetFunction", Scope::Device, |world| {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises a name that ends with a zero.
         let name = unsafe { CStr::from_ptr(name) };
         put(function, world.function(module, &name.to_string_lossy())?)
     })
@@ -70,7 +70,7 @@ extern "C" fn cuFuncSetAttribute(function: u64, attribute: c_uint, value: c_int)
 }
 
 /// # Safety
-/// `extra` is pairs of a name and a value, and ends with a zero.
+/// `extra` is two pairs of a name and a value, and a zero.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuLaunchKernel(
     function: u64,
@@ -86,7 +86,7 @@ unsafe extern "C" fn cuLaunchKernel(
     extra: *const [usize; 5],
 ) -> Code {
     answer("cuLaunchKernel", Scope::Device, |world| {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises two pairs and a zero, which are five words.
         let [ARGUMENTS, place, ARGUMENTS_BYTES, bytes, 0] = (unsafe { extra.read() }) else {
             return Err(INVALID_VALUE);
         };

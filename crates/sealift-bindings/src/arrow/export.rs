@@ -3,7 +3,6 @@
 use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome};
 use arrow_array::builder::BooleanBufferBuilder;
-use arrow_array::types::{LargeUtf8Type, Utf8Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, StructArray,
 };
@@ -11,13 +10,11 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use sealift_columns::{ColumnError, Offsets, Output};
 use std::mem;
 use std::sync::Arc;
 
 /// A column that was worked, for what speaks the Arrow PyCapsule interface: pyarrow, polars.
-// Of this crate: the class of pyo3-arrow would bring casts, time zones and scalars, 11 MB of code.
 #[pyclass(frozen, module = "sealift.arrow")]
 pub(crate) struct ArrowColumn {
     chunks: Vec<ArrayRef>,
@@ -27,7 +24,7 @@ pub(crate) struct ArrowColumn {
 #[pymethods]
 impl ArrowColumn {
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.field.as_ref())?)
+        ffi::schema_capsule(py, &self.field)
     }
 
     /// The chunks as a stream.
@@ -40,8 +37,7 @@ impl ArrowColumn {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let chunks = self.chunks.clone().into_iter().map(Ok);
-        Ok(to_stream_pycapsule(py, Box::new(ArrayIterator::new(chunks, self.field.clone())), None)?)
+        ffi::stream_capsule(py, self.field.clone(), self.chunks.clone())
     }
 
     fn __len__(&self) -> usize {
@@ -62,24 +58,22 @@ pub(super) fn column(
     name: &str,
 ) -> Outcome<ArrowColumn> {
     if let Some(nonce_bytes) = to.nonce_bytes() {
-        return structs(outputs, nulls, nonce_bytes);
+        return Ok(structs(outputs, nulls, nonce_bytes));
     }
-    let is_large = |output: &Output| matches!(output.offsets, Offsets::I64(_));
-    let data_type = match (to, outputs.iter().any(is_large)) {
-        (To::Binary | To::Structs(_), false) => DataType::Binary,
-        (To::Binary | To::Structs(_), true) => DataType::LargeBinary,
-        (To::String, false) => DataType::Utf8,
-        (To::String, true) => DataType::LargeUtf8,
+    let is_large = outputs.iter().any(|output| matches!(output.offsets, Offsets::I64(_)));
+    let (data_type, chunks) = if to == To::String {
+        let not_utf8 = |row| column_error(ColumnError::NotUtf8 { row }, name);
+        let texts = ffi::Texts::check(outputs).map_err(not_utf8)?.into_iter();
+        let data_type = if is_large { DataType::LargeUtf8 } else { DataType::Utf8 };
+        (data_type, texts.zip(nulls).map(|(texts, nulls)| texts.into_array(nulls)).collect())
+    } else {
+        let data_type = if is_large { DataType::LargeBinary } else { DataType::Binary };
+        (
+            data_type,
+            outputs.into_iter().zip(nulls).map(|(output, nulls)| binary(output, nulls)).collect(),
+        )
     };
-    let mut first_row = 0;
-    let arrays = outputs.into_iter().zip(nulls).map(|(output, nulls)| {
-        let array = array(output, nulls, to, first_row)?;
-        first_row += array.len() as u64;
-        Ok(array)
-    });
-    let arrays =
-        arrays.collect::<Result<Vec<_>, _>>().map_err(|error| column_error(error, name))?;
-    Ok(ArrowColumn { chunks: arrays, field: Arc::new(Field::new("", data_type, true)) })
+    Ok(ArrowColumn { chunks, field: Arc::new(Field::new("", data_type, true)) })
 }
 
 /// The type of a column of results; its offsets are large where the bytes of a chunk need it.
@@ -108,30 +102,16 @@ impl To {
     }
 }
 
-fn array(
-    output: Output,
-    nulls: Option<NullBuffer>,
-    to: To,
-    first_row: u64,
-) -> Result<ArrayRef, ColumnError> {
+fn binary(output: Output, nulls: Option<NullBuffer>) -> ArrayRef {
     let Output { bytes, offsets, .. } = output;
-    let not_utf8 = |row: usize| ColumnError::NotUtf8 { row: first_row + row as u64 };
-    Ok(match (offsets, to) {
-        (Offsets::I32(offsets), To::Binary | To::Structs(_)) => {
+    match offsets {
+        Offsets::I32(offsets) => {
             Arc::new(BinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
         }
-        (Offsets::I64(offsets), To::Binary | To::Structs(_)) => {
+        Offsets::I64(offsets) => {
             Arc::new(LargeBinaryArray::new(OffsetBuffer::new(offsets.into()), bytes.into(), nulls))
         }
-        (Offsets::I32(offsets), To::String) => {
-            let offsets = OffsetBuffer::new(offsets.into());
-            Arc::new(ffi::strings::<Utf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
-        }
-        (Offsets::I64(offsets), To::String) => {
-            let offsets = OffsetBuffer::new(offsets.into());
-            Arc::new(ffi::strings::<LargeUtf8Type>(bytes, offsets, nulls).map_err(not_utf8)?)
-        }
-    })
+    }
 }
 
 /// Columns of nonces, ciphertexts and tags.
@@ -139,7 +119,7 @@ fn structs(
     outputs: Vec<Output>,
     nulls: Vec<Option<NullBuffer>>,
     nonce_bytes: usize,
-) -> Outcome<ArrowColumn> {
+) -> ArrowColumn {
     let is_large = outputs.iter().any(|output| matches!(output.offsets, Offsets::I64(_)));
     let fixed = |bytes: usize| i32::try_from(bytes).unwrap_or(0);
     let data_type = if is_large { DataType::LargeBinary } else { DataType::Binary };
@@ -154,16 +134,12 @@ fn structs(
         nonces.resize(tags.len() / TAG_BYTES * nonce_bytes, 0);
         let nonces = FixedSizeBinaryArray::new(fixed(nonce_bytes), nonces.into(), nulls.clone());
         let tags = FixedSizeBinaryArray::new(fixed(TAG_BYTES), tags.into(), nulls.clone());
-        let ciphertexts = array(output, nulls.clone(), To::Binary, 0)
-            .map_err(|error| Failure::Input(error.to_string()))?;
+        let ciphertexts = binary(output, nulls.clone());
         let columns: Vec<ArrayRef> = vec![Arc::new(nonces), ciphertexts, Arc::new(tags)];
-        Ok(Arc::new(StructArray::new(fields.clone(), columns, nulls)) as ArrayRef)
+        Arc::new(StructArray::new(fields.clone(), columns, nulls)) as ArrayRef
     });
-    let arrays = arrays.collect::<Outcome<Vec<_>>>()?;
-    Ok(ArrowColumn {
-        chunks: arrays,
-        field: Arc::new(Field::new("", DataType::Struct(fields.clone()), true)),
-    })
+    let chunks = arrays.collect();
+    ArrowColumn { chunks, field: Arc::new(Field::new("", DataType::Struct(fields.clone()), true)) }
 }
 
 /// The nulls of each chunk, and of rows that did not open; these are ascending.

@@ -1,18 +1,17 @@
 //! Arrow arrays as the columns of `sealift-columns`.
 
-use super::column_error;
+use super::{column_error, ffi};
 use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, ByteArrayType, ByteViewType, Int8Type, Int16Type, Int32Type, Int64Type,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
-use pyo3_arrow::input::AnyArray;
 use sealift_columns::{
     Apart, ColumnError, IdKind, Ids, Integers, KeyId, Rows, Segment, Validity, Values,
 };
@@ -28,13 +27,12 @@ fn chunks_or(
     name: &str,
     right: &str,
 ) -> Outcome<(Vec<ArrayRef>, DataType)> {
-    let speaks = |method| object.hasattr(method);
-    if !speaks("__arrow_c_array__")? && !speaks("__arrow_c_stream__")? {
-        return Err(wrong_type(format!("{name} is {}: {right}", type_name(object))).into());
-    }
-    let array = object.extract::<AnyArray>()?.into_chunked_array().map_err(PyErr::from)?;
-    let (chunks, field) = array.into_inner();
-    Ok((chunks, field.data_type().clone()))
+    let wrong = || wrong_type(format!("{name} is {}: {right}", type_name(object)));
+    let named = |failure| match failure {
+        Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+        other => other,
+    };
+    Ok(ffi::read_chunks(object).map_err(named)?.ok_or_else(wrong)?)
 }
 
 /// Key ids or associated data as Python says them: one value for all rows, or a column.
@@ -52,6 +50,15 @@ impl Given {
                 let right = "give an int, a str or bytes for all rows, or an Arrow array of them";
                 Ok(Self::Column(chunks_or(object, name, right)?.0))
             }
+        }
+    }
+
+    /// Reads associated data: a str, bytes or a column.
+    pub(super) fn read_aad(object: &Bound<'_, PyAny>) -> Outcome<Self> {
+        let right = "give a str or bytes for all rows, or an Arrow array of them";
+        match key_id(object) {
+            Some(Ok(KeyId::Bytes(bytes))) => Ok(Self::One(KeyId::Bytes(bytes))),
+            _ => Ok(Self::Column(chunks_or(object, "aad", right)?.0)),
         }
     }
 
@@ -91,7 +98,7 @@ struct Piece {
     values: Source,
     /// Nonces and tags, where they are apart.
     apart: Option<[Source; 2]>,
-    ids: Option<(Source, Vec<KeyId>)>,
+    ids: Option<ArrayRef>,
     aad: Vec<Option<Source>>,
 }
 
@@ -101,7 +108,7 @@ impl Piece {
         PieceViews {
             values: self.values.view_buffers(),
             apart: apart.unwrap_or_default(),
-            ids: self.ids.as_ref().map_or(vec![], |(ids, _)| ids.view_buffers()),
+            ids: self.ids.as_ref().map_or(vec![], view_buffers),
             aad: self
                 .aad
                 .iter()
@@ -148,10 +155,7 @@ impl Pieces {
                 pieces.push(Piece {
                     values,
                     apart,
-                    ids: ids
-                        .map(|ids| Ok::<_, Failure>((dictionary(&ids, name)?, ids)))
-                        .transpose()?
-                        .map(|(dictionary, ids)| (Source::new(ids), dictionary)),
+                    ids,
                     aad: aad.map(|aad| aad.map(Source::new)).collect(),
                 });
                 start += len;
@@ -184,20 +188,17 @@ impl Pieces {
     fn segment<'a>(&'a self, piece: &'a Piece, views: &'a PieceViews<'a>) -> Outcome<Segment<'a>> {
         let values = piece.values.values(&views.values, &self.name)?;
         let ids = match (&piece.ids, &self.one_id) {
-            (Some((ids, dictionary)), _) => Some(ids.ids(&views.ids, dictionary, &self.name)?),
+            (Some(ids), _) => Some(read_ids(ids, &views.ids, &self.name)?),
             (None, Some(id)) => Some(Ids::same(id.clone())),
             (None, None) => None,
         };
-        let aad =
-            piece.aad.iter().zip(&views.aad).zip(&self.aad).map(|((aad, views), given)| {
-                match (aad, given) {
-                    (Some(aad), _) => aad.values(views, "aad"),
-                    (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
-                    (None, _) => {
-                        Err(wrong_type("aad is an int: give bytes, str or a column of them").into())
-                    }
-                }
-            });
+        let aad = piece.aad.iter().zip(&views.aad).zip(&self.aad);
+        let aad = aad.map(|((aad, views), given)| match (aad, given) {
+            (Some(aad), _) => aad.values(views, "aad"),
+            (None, Given::One(KeyId::Bytes(bytes))) => Ok(Values::same(values.len, bytes)),
+            // A column without rows.
+            (None, _) => Ok(Values::same(values.len, &[])),
+        });
         let aad = aad.collect::<Outcome<_>>()?;
         let apart = match &piece.apart {
             None => None,
@@ -280,23 +281,6 @@ fn part(chunk: &ArrayRef, start: usize, len: usize) -> ArrayRef {
     if len == chunk.len() { chunk.clone() } else { chunk.slice(start, len) }
 }
 
-/// The ids of a dictionary, in the order of its codes; none of another column.
-fn dictionary(ids: &ArrayRef, name: &str) -> Outcome<Vec<KeyId>> {
-    let Some(ids) = ids.as_any_dictionary_opt() else { return Ok(vec![]) };
-    let values = Source::new(ids.values().clone());
-    let buffers = values.view_buffers();
-    let lent = values.ids(&buffers, &[], name)?;
-    (0..values.array.len())
-        .map(|at| {
-            lent.get(at).ok_or_else(|| {
-                Failure::Input(format!(
-                    "key_ids of {name}: value {at} of the dictionary is null or negative"
-                ))
-            })
-        })
-        .collect()
-}
-
 /// One array.
 struct Source {
     array: ArrayRef,
@@ -310,72 +294,77 @@ impl Source {
     }
 
     fn view_buffers(&self) -> Vec<&[u8]> {
-        let buffers = match self.array.data_type() {
-            DataType::BinaryView => self.array.as_binary_view().data_buffers(),
-            DataType::Utf8View => self.array.as_string_view().data_buffers(),
-            _ => &[],
-        };
-        buffers.iter().map(|buffer| buffer.as_slice()).collect()
+        view_buffers(&self.array)
     }
 
     /// The bytes of each row.
     fn values<'a>(&'a self, views: &'a [&'a [u8]], name: &str) -> Outcome<Values<'a>> {
-        let array = &self.array;
-        let rows = match array.data_type() {
-            DataType::Binary => offsets32(array.as_binary::<i32>()),
-            DataType::Utf8 => offsets32(array.as_string::<i32>()),
-            DataType::LargeBinary => offsets64(array.as_binary::<i64>()),
-            DataType::LargeUtf8 => offsets64(array.as_string::<i64>()),
-            DataType::BinaryView => view_rows(array.as_binary_view(), views),
-            DataType::Utf8View => view_rows(array.as_string_view(), views),
-            DataType::FixedSizeBinary(_) => {
-                let array = array.as_fixed_size_binary();
-                Rows::Fixed(array.value_data(), usize::try_from(array.value_length()).unwrap_or(0))
-            }
-            other => {
-                return Err(wrong_type(format!(
-                    "{name} is a column of {other}: give binary or string of any kind (large, view, fixed size), \
-                     or cast it"
-                ))
-                .into());
-            }
-        };
-        Ok(Values { len: array.len(), rows, validity: validity(self.nulls.as_ref()) })
-    }
-
-    /// Key ids.
-    fn ids<'a>(
-        &'a self,
-        views: &'a [&'a [u8]],
-        dictionary: &'a [KeyId],
-        name: &str,
-    ) -> Outcome<Ids<'a>> {
-        let array = &self.array;
-        let kind = match array.data_type() {
-            DataType::Dictionary(key, _) => match integers_of_keys(array, key) {
-                Some(codes) => {
-                    let validity = validity(array.nulls());
-                    return Ok(Ids { kind: IdKind::Dictionary(codes, dictionary), validity });
-                }
-                None => return Err(wrong_ids(array.data_type(), name)),
-            },
-            _ => match integers(array) {
-                Some(integers) => IdKind::Integers(integers),
-                None => match self.values(views, name) {
-                    Ok(values) => return Ok(Ids { kind: IdKind::Strings(values), validity: None }),
-                    Err(_) => return Err(wrong_ids(array.data_type(), name)),
-                },
-            },
-        };
-        Ok(Ids { kind, validity: validity(array.nulls()) })
+        let rows = read_rows(&self.array, views).ok_or_else(|| {
+            wrong_type(format!(
+                "{name} is a column of {}: give binary or string of any kind (large, view, fixed size), or cast it",
+                self.array.data_type()
+            ))
+        })?;
+        let validity = validity(self.nulls.as_ref());
+        Ok(Values { len: self.array.len(), rows, validity })
     }
 }
 
-fn wrong_ids(found: &DataType, name: &str) -> Failure {
-    wrong_type(format!(
-        "key_ids of {name} is a column of {found}: give integers, strings, binary or a dictionary of them"
-    ))
-    .into()
+/// Buffers of a column of views, or of a dictionary of them.
+fn view_buffers(array: &ArrayRef) -> Vec<&[u8]> {
+    let buffers = match array.data_type() {
+        DataType::BinaryView => array.as_binary_view().data_buffers(),
+        DataType::Utf8View => array.as_string_view().data_buffers(),
+        DataType::Dictionary(..) => {
+            return array.as_any_dictionary_opt().map_or(vec![], |all| view_buffers(all.values()));
+        }
+        _ => &[],
+    };
+    buffers.iter().map(|buffer| buffer.as_slice()).collect()
+}
+
+/// The bytes of each row; none of another type.
+fn read_rows<'a>(array: &'a ArrayRef, views: &'a [&'a [u8]]) -> Option<Rows<'a>> {
+    Some(match array.data_type() {
+        DataType::Binary => offsets32(array.as_binary::<i32>()),
+        DataType::Utf8 => offsets32(array.as_string::<i32>()),
+        DataType::LargeBinary => offsets64(array.as_binary::<i64>()),
+        DataType::LargeUtf8 => offsets64(array.as_string::<i64>()),
+        DataType::BinaryView => view_rows(array.as_binary_view(), views),
+        DataType::Utf8View => view_rows(array.as_string_view(), views),
+        DataType::FixedSizeBinary(_) => {
+            let array = array.as_fixed_size_binary();
+            Rows::Fixed(array.value_data(), usize::try_from(array.value_length()).unwrap_or(0))
+        }
+        _ => return None,
+    })
+}
+
+/// Key ids.
+fn read_ids<'a>(array: &'a ArrayRef, views: &'a [&'a [u8]], name: &str) -> Outcome<Ids<'a>> {
+    let wrong = || {
+        Failure::from(wrong_type(format!(
+            "key_ids of {name} is a column of {}: give integers, strings, binary or a dictionary of them",
+            array.data_type()
+        )))
+    };
+    let nulls = validity(array.nulls());
+    if let DataType::Dictionary(key, values) = array.data_type() {
+        let codes = integers_of_keys(array, key).ok_or_else(wrong)?;
+        let all =
+            array.as_any_dictionary_opt().map(AnyDictionaryArray::values).ok_or_else(wrong)?;
+        if matches!(**values, DataType::Dictionary(..)) {
+            return Err(wrong());
+        }
+        let ids = read_ids(all, views, name).map_err(|_| wrong())?;
+        return Ok(Ids { kind: IdKind::Dictionary(codes, Box::new(ids)), validity: nulls });
+    }
+    if let Some(integers) = integers(array) {
+        return Ok(Ids { kind: IdKind::Integers(integers), validity: nulls });
+    }
+    let rows = read_rows(array, views).ok_or_else(wrong)?;
+    let values = Values { len: array.len(), rows, validity: nulls };
+    Ok(Ids { kind: IdKind::Strings(values), validity: None })
 }
 
 fn offsets32<T: ByteArrayType<Offset = i32>>(array: &GenericByteArray<T>) -> Rows<'_> {

@@ -53,7 +53,13 @@ impl Keyring {
         wipe_after(|| {
             items.try_iter()?.try_for_each(|item| {
                 let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
-                made.add(&read_id(&id)?, &keys)
+                let id = read_id(&id)?;
+                match made.add(&id, &keys)? {
+                    true => Ok(()),
+                    false => {
+                        Err(Failure::Input(format!("key id {id} is there twice: give each once")))
+                    }
+                }
             })
         })?;
         Ok(made)
@@ -138,19 +144,16 @@ impl Keyring {
         if let Some(find) = &self.find {
             let missing = py.detach(|| self.keyring.missing(segments));
             for id in missing {
-                // Another thread may have found it meanwhile.
-                if py.detach(|| self.keyring.contains(&id)) {
-                    continue;
-                }
                 let keys = find.bind(py).call1((id_object(py, &id)?,))?;
-                wipe_after(|| self.add(&id, &keys))?;
+                // Another thread may have found it meanwhile.
+                let _ = wipe_after(|| self.add(&id, &keys))?;
             }
         }
         Ok(&self.keyring)
     }
 
-    /// Adds the versions of an id: a key, a list of keys, or a mapping from version to key.
-    fn add<'py>(&self, id: &KeyId, keys: &Bound<'py, PyAny>) -> Outcome<()> {
+    /// Adds an id with its key, a list of keys, or a mapping from version to key; false if it is there.
+    fn add<'py>(&self, id: &KeyId, keys: &Bound<'py, PyAny>) -> Outcome<bool> {
         let py = keys.py();
         let mut given: Vec<(u16, Bound<'py, PyAny>)> = if let Ok(keys) = keys.cast::<PyDict>() {
             let version = |(version, key): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
@@ -166,18 +169,13 @@ impl Keyring {
         } else {
             vec![(0, keys.clone())]
         };
-        if given.is_empty() {
-            return Err(Failure::Input(format!("key {id} has no version: give at least one key")));
-        }
         given.sort_by_key(|(version, _)| *version);
         // A vector that grew would leave copies.
         let mut versions = Vec::with_capacity(given.len());
         for (version, key) in &given {
             versions.push((*version, self.read_key(id, key)?));
         }
-        versions.iter().try_for_each(|(version, key)| {
-            py.detach(|| self.keyring.insert(id, *version, key)).map_err(wrong)
-        })
+        py.detach(|| self.keyring.add(id, &versions)).map_err(wrong)
     }
 
     fn read_key(&self, id: &KeyId, key: &Bound<'_, PyAny>) -> Outcome<Key> {

@@ -168,7 +168,7 @@ fn reseal_array(
 }
 
 fn parts(aad: &[Bound<'_, PyAny>]) -> Outcome<Vec<Given>> {
-    aad.iter().map(|part| Given::read(part, "aad")).collect()
+    aad.iter().map(Given::read_aad).collect()
 }
 
 fn options(layout: &str, threads: Option<&Bound<'_, PyAny>>) -> Outcome<ColumnOptions> {

@@ -50,7 +50,7 @@ static UNNEEDED: Mutex<Vec<Owner>> = Mutex::new(vec![]);
 
 // SAFETY: the bytes are only read, and objects are let go with the GIL.
 unsafe impl Send for Held {}
-// SAFETY: the same.
+// SAFETY: a shared one lets any thread read the bytes, and does nothing with the owner.
 unsafe impl Sync for Held {}
 // SAFETY: owners are moved to where they are let go, and nothing else is done with them.
 unsafe impl Send for Owner {}

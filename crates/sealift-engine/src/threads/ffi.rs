@@ -65,7 +65,7 @@ pub(super) struct SharedCall {
 
 // SAFETY: the pointer is to something that may be called from every thread, and is followed inside the gate only.
 unsafe impl Send for SharedCall {}
-// SAFETY: as above.
+// SAFETY: threads that share it only pass the gate, which counts with an atomic, and call what all may call at once.
 unsafe impl Sync for SharedCall {}
 
 impl SharedCall {

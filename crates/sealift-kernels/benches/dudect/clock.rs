@@ -30,9 +30,9 @@ fn now() -> u64 {
 
     // SAFETY: every x86-64 processor has it.
     unsafe { _mm_lfence() };
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has this counter.
     let now = unsafe { _rdtsc() };
-    // SAFETY: as above.
+    // SAFETY: every x86-64 processor has SSE2, to which the fence belongs.
     unsafe { _mm_lfence() };
     now
 }

@@ -217,7 +217,7 @@ unsafe fn add_blocks<I: Isa>(mut blocks: Blocks<'_, I>, mut text: Span) {
         for stream in blocks.key_stream::<8>() {
             // SAFETY: at least 8 registers were left, and each round takes one.
             let input = unsafe { isa.load(text.from) };
-            // SAFETY: as above.
+            // SAFETY: the caller promises as many registers to write, and this is the place of the one just read.
             unsafe { isa.store(text.to, isa.xor(stream, input)) };
             text.advance(I::BYTES);
         }
@@ -233,7 +233,7 @@ unsafe fn add_blocks<I: Isa>(mut blocks: Blocks<'_, I>, mut text: Span) {
         }
         // SAFETY: at least a register is left.
         let input = unsafe { isa.load(text.from) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises as many bytes to write: at least a register is left.
         unsafe { isa.store(text.to, isa.xor(stream, input)) };
         text.advance(I::BYTES);
     }
@@ -258,7 +258,7 @@ impl<I: Isa> Stream<'_, I> {
             // SAFETY: the caller promises that N registers are left; each round takes one.
             let input = unsafe { isa.load(text.from) };
             let output = isa.xor(*register, input);
-            // SAFETY: as above.
+            // SAFETY: the caller promises that N registers are left to write, too; each round takes one.
             unsafe { isa.store(text.to, output) };
             *register = self.ciphertext(input, output);
             text.advance(I::BYTES);

@@ -91,15 +91,17 @@ pub(super) fn absorb_lengths(
     token.reduce(low, high)
 }
 
+/// # Safety
+/// `from` is readable for 4 registers.
 #[inline(always)]
 unsafe fn load_4<I: Isa>(isa: I, from: *const u8) -> [I::Register; 4] {
     // SAFETY: the caller promises 4 readable registers.
     let first = unsafe { isa.load(from) };
-    // SAFETY: as above.
+    // SAFETY: the second of the 4 registers that the caller promises.
     let second = unsafe { isa.load(from.wrapping_add(I::BYTES)) };
-    // SAFETY: as above.
+    // SAFETY: the third of the 4 registers that the caller promises.
     let third = unsafe { isa.load(from.wrapping_add(2 * I::BYTES)) };
-    // SAFETY: as above.
+    // SAFETY: the last of the 4 registers that the caller promises.
     let fourth = unsafe { isa.load(from.wrapping_add(3 * I::BYTES)) };
     [first, second, third, fourth]
 }

@@ -178,7 +178,7 @@ macro_rules! compiled {
                 // SAFETY: `token` is proof that this processor has the instructions.
                 unsafe { long(token, schedule, slot, next) }
             } else {
-                // SAFETY: as above.
+                // SAFETY: `token` is proof that this processor has the instructions.
                 unsafe { short(token, schedule, slot, next) }
             }
         }
@@ -215,7 +215,7 @@ macro_rules! compiled {
                 // SAFETY: `token` is proof that this processor has the instructions.
                 unsafe { long_part(token, schedule, text, first_block, next) }
             } else {
-                // SAFETY: as above.
+                // SAFETY: `token` is proof that this processor has the instructions.
                 unsafe { short_part(token, schedule, text, first_block, next) }
             }
         }

@@ -26,14 +26,14 @@ pub(super) unsafe fn load(from: *const u8, len: usize) -> u128 {
         4..8 => {
             // SAFETY: there are at least 4 bytes.
             let first = unsafe { from.cast::<u32>().read_unaligned() };
-            // SAFETY: as above.
+            // SAFETY: the last 4 of `len` bytes, which are at least 4.
             let last = unsafe { behind(4).cast::<u32>().read_unaligned() };
             u128::from(first) | from_byte(at(last.into(), len - 4), 4)
         }
         8..16 => {
             // SAFETY: there are at least 8 bytes.
             let first = unsafe { from.cast::<u64>().read_unaligned() };
-            // SAFETY: as above.
+            // SAFETY: the last 8 of `len` bytes, which are at least 8.
             let last = unsafe { behind(8).cast::<u64>().read_unaligned() };
             u128::from(first) | from_byte(at(last.into(), len - 8), 8)
         }
@@ -65,13 +65,13 @@ pub(super) unsafe fn store(to: *mut u8, block: u128, len: usize) {
         4..8 => {
             // SAFETY: there are at least 4 bytes.
             unsafe { to.cast::<u32>().write_unaligned(block as u32) };
-            // SAFETY: as above.
+            // SAFETY: the last 4 of `len` bytes, which are at least 4.
             unsafe { behind(4).cast::<u32>().write_unaligned(bytes_at(len - 4) as u32) };
         }
         8..16 => {
             // SAFETY: there are at least 8 bytes.
             unsafe { to.cast::<u64>().write_unaligned(block as u64) };
-            // SAFETY: as above.
+            // SAFETY: the last 8 of `len` bytes, which are at least 8.
             unsafe { behind(8).cast::<u64>().write_unaligned(bytes_at(len - 8) as u64) };
         }
         // SAFETY: there are 16 bytes.

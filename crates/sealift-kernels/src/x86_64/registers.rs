@@ -11,16 +11,16 @@ use core::arch::asm;
 #[inline(always)]
 pub(crate) fn clear() {
     if std::arch::is_x86_feature_detected!("avx512vl") {
-        // SAFETY: the processor has the instructions, and each register that changes is named.
+        // SAFETY: the processor has AVX-512 for short registers, and each register that changes is named.
         unsafe {
             zero!("vpxord", "xmm16" "xmm17" "xmm18" "xmm19" "xmm20" "xmm21" "xmm22" "xmm23"
                 "xmm24" "xmm25" "xmm26" "xmm27" "xmm28" "xmm29" "xmm30" "xmm31");
         }
-        // SAFETY: as above; every processor with AVX-512 has masks.
+        // SAFETY: every processor with AVX-512 has masks, and each that changes is named.
         unsafe { zero!("kxorw", "k0" "k1" "k2" "k3" "k4" "k5" "k6" "k7") };
     }
     if std::arch::is_x86_feature_detected!("avx") {
-        // SAFETY: as above. What is beyond 128 bits of these registers becomes zeros, too.
+        // SAFETY: the processor has AVX, and each register that changes is named: all of its bits become zeros.
         unsafe {
             zero!("vpxor", "xmm0" "xmm1" "xmm2" "xmm3" "xmm4" "xmm5" "xmm6" "xmm7"
                 "xmm8" "xmm9" "xmm10" "xmm11" "xmm12" "xmm13" "xmm14" "xmm15");

@@ -126,7 +126,7 @@ mod x86_64 {
             return Some((
                 // SAFETY: the processor was asked for AVX-512F just above.
                 |frame, pattern, word| unsafe { fill_512(frame, pattern, word) },
-                // SAFETY: as above.
+                // SAFETY: the processor was asked for AVX-512F just above.
                 |frame, pattern, word| unsafe { is_same_512(frame, pattern, word) },
             ));
         }
@@ -134,7 +134,7 @@ mod x86_64 {
             return Some((
                 // SAFETY: the processor was asked for AVX2 just above.
                 |frame, pattern, word| unsafe { fill_256(frame, pattern, word) },
-                // SAFETY: as above.
+                // SAFETY: the processor was asked for AVX2 just above.
                 |frame, pattern, word| unsafe { is_same_256(frame, pattern, word) },
             ));
         }

@@ -55,7 +55,7 @@ pub(super) unsafe fn crypt<I: Isa>(
     let (hash, last) = match op {
         // SAFETY: the caller keeps the same promise.
         Op::Seal => unsafe { seal(isa, table, &mut now, hash, text) },
-        // SAFETY: as above.
+        // SAFETY: the caller promises a text of two steps or more to read and write, and one would do.
         _ => unsafe { open(isa, table, &mut now, hash, text) },
     };
     *counters = now.next();
@@ -132,7 +132,7 @@ unsafe fn seal<I: Isa>(
     rounds(isa, table, 1, &mut states);
     // SAFETY: the caller promises a step of text.
     let input = unsafe { load(isa, text) };
-    // SAFETY: as above.
+    // SAFETY: the caller promises a step to write, too, and nothing was taken from the text yet.
     let mut last = unsafe { apply(isa, table, &states, &input, text) };
     while text.len() >= STEP * I::BYTES {
         let mut states = counters.blocks(isa, table.keys[0]);
@@ -140,7 +140,7 @@ unsafe fn seal<I: Isa>(
         rounds(isa, table, STEP + 1, &mut states);
         // SAFETY: a step of text is left.
         let input = unsafe { load(isa, text) };
-        // SAFETY: as above.
+        // SAFETY: the step that was just read is still left, and the text is writable for its length.
         last = unsafe { apply(isa, table, &states, &input, text) };
     }
     (hash, last)
@@ -164,14 +164,14 @@ unsafe fn open<I: Isa>(
         let mut states = counters.blocks(isa, table.keys[0]);
         hash = woven_rounds(isa, table, &mut states, hash, &input);
         rounds(isa, table, STEP + 1, &mut states);
-        // SAFETY: as above.
+        // SAFETY: the step that was just read is still left, and the text is writable for its length.
         unsafe { apply(isa, table, &states, &input, text) };
     }
     // SAFETY: a step of text is left.
     let input = unsafe { load(isa, text) };
     let mut states = counters.blocks(isa, table.keys[0]);
     rounds(isa, table, 1, &mut states);
-    // SAFETY: as above.
+    // SAFETY: the step that was just read is the last one, and the text is writable for its length.
     unsafe { apply(isa, table, &states, &input, text) };
     (hash, input)
 }

@@ -50,7 +50,7 @@ impl Keys {
         let count = items.len();
         let mut items: [Item; KEYS] = core::array::from_fn(|i| items[i.min(items.len() - 1)]);
         let keys = items.each_ref().map(|item| item.key);
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises raw keys as long as the rounds say; the last one stands for those that are missing.
         unsafe { words::expand(w, call.rounds, &keys, count, &mut self.fresh) };
         self.hash_keys(w.into(), call.rounds, count);
         self.powers(w.into(), call.aad_blocks + call.text_blocks.max(1) + 1, count);

@@ -72,31 +72,31 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
         if !ahead.items.is_empty() {
             fetch(ahead, N);
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises the items: nonces and expanded keys are readable.
         let mut states = unsafe { start::<W, T, N, R>(w, group) };
         let rounds_end = 16 * if is_behind { 1 } else { call.rounds };
         let concluded = if index == 0 { &[][..] } else { &before[..] };
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises the items, also those of the group before, and expanded keys.
         let wrong = unsafe {
             weave::<W, T, N, R>(w, call, &mut states, group, rounds_end, concluded, &hashed)
         };
-        // SAFETY: as above.
+        // SAFETY: the caller promises expanded keys, which have a round key for each of the call's rounds.
         let streams = unsafe { last_round::<W, N, R>(w, call, &states, group) };
         if !public(wrong & live == 0) {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: outputs and statuses of the group before are writable.
             unsafe { fail(before, wrong & live) };
         }
         if is_behind {
             return;
         }
         match call.op {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: texts of a seal are readable and writable.
             Op::Seal => unsafe { texts::<W, T, N, R, true, true>(w, &streams, group, &mut hashed) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises the items: texts of an open are readable and writable.
             Op::Open => unsafe {
                 texts::<W, T, N, R, false, true>(w, &streams, group, &mut hashed)
             },
-            // SAFETY: as above.
+            // SAFETY: the caller promises the items: texts of a verify are readable, and none is written.
             Op::Verify => unsafe {
                 texts::<W, T, N, R, false, false>(w, &streams, group, &mut hashed)
             },
@@ -128,9 +128,9 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
 ) -> [[W::Register; R]; N] {
     let mut states = [[w.broadcast(&0); R]; N];
     for (states, item) in states.iter_mut().zip(group) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
         let key = unsafe { round_key(w, item.key, 0) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a readable nonce, and those of this kernel have 12 bytes.
         let nonce = w.xor(w.spread(unsafe { text::nonce(w.into(), item.nonce) }), key);
         for (register, state) in states.iter_mut().enumerate() {
             let counters = Text::<T>::COUNTERS.as_ptr().wrapping_add(W::LANES * register);
@@ -164,7 +164,7 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
         let table = hash::powers(item.key, T + 1);
         for (register, blocks) in hashed.blocks[message].iter().enumerate() {
             if round_at < rounds_end {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises expanded keys, which have a round key at every place before `rounds_end`.
                 unsafe { one_round(w, states, &keys, round_at) };
                 round_at += 16;
             }
@@ -173,11 +173,11 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
             unsafe { w.add_products(&mut sums, blocks, powers) };
         }
         let tag = tag::masked(w, sums.reduced(w), hashed.masks[message]);
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that the item is what it says: its tag is writable for a seal, else readable.
         wrong |= unsafe { tag::conclude(w, call, item, tag) } << (2 * message);
     }
     while round_at < rounds_end {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises expanded keys, which have a round key at every place before `rounds_end`.
         unsafe { one_round(w, states, &keys, round_at) };
         round_at += 16;
     }
@@ -194,7 +194,7 @@ unsafe fn one_round<W: Width, const N: usize, const R: usize>(
     round_at: usize,
 ) {
     for (states, key) in states.iter_mut().zip(keys) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises an expanded key with a round key there.
         let key = unsafe { round_key(w, *key, round_at) };
         for state in states {
             *state = w.aes(*state, key);
@@ -217,7 +217,7 @@ unsafe fn last_round<W: Width, const N: usize, const R: usize>(
 ) -> [[W::Register; R]; N] {
     let mut streams = [[w.broadcast(&0); R]; N];
     for ((streams, states), item) in streams.iter_mut().zip(states).zip(group) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises an expanded key of the call's rounds, and this is its last round key.
         let key = unsafe { round_key(w, item.key, 16 * call.rounds) };
         for (stream, state) in streams.iter_mut().zip(states) {
             *stream = w.aes_last(*state, key);
@@ -246,7 +246,7 @@ unsafe fn texts<
 ) {
     let Hashed { blocks, masks, .. } = hashed;
     for (((item, stream), blocks), mask) in group.iter().zip(streams).zip(blocks).zip(masks) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises the item: its text of these blocks is readable, and writable if it is written.
         *mask = unsafe { Text::<T>::crypt::<W, R, SEAL, WRITE>(w, item, stream, blocks) };
     }
 }
@@ -269,10 +269,10 @@ unsafe fn fail(group: &[Item], wrong: u16) {
     for (message, item) in group.iter().enumerate() {
         if public((wrong >> (2 * message)) & 3 != 0) {
             if !item.output.is_null() {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises a writable output, which is as long as the text.
                 unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
             }
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a writable status.
             unsafe { item.status.write(Status::AuthFailed) };
         }
     }

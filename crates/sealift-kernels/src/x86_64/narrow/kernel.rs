@@ -43,13 +43,15 @@ macro_rules! kernel {
                     }
                     keys.wipe();
                 } else {
-                    // SAFETY: the caller promises it.
+                    // SAFETY: the caller keeps the same promise, and keys that are not raw are expanded ones.
                     unsafe { under_expanded(w, call, items, ahead) };
                 }
                 // What registers were put down there.
                 stack::wipe();
             }
 
+            /// # Safety
+            /// As for [`run`], there are one to [`KEYS`] items, and keys are raw ones.
             // Not a part of what calls it, so that its stack can be wiped.
             #[inline(never)]
             #[target_feature(enable = $features)]
@@ -59,7 +61,7 @@ macro_rules! kernel {
                 items: &[Item],
                 keys: &mut Keys,
             ) -> [Item; KEYS] {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises one to `KEYS` items, whose keys are raw ones with the call's rounds.
                 unsafe { keys.expand(w, call, items) }
             }
 
@@ -84,6 +86,8 @@ macro_rules! kernel {
                 spare.wipe();
             }
 
+            /// # Safety
+            /// As for [`run`], texts have `T` blocks, or none if `T` is 1, and keys are expanded ones.
             // Not a part of what calls it, so that its stack can be wiped.
             #[inline(never)]
             #[target_feature(enable = $features)]
@@ -93,7 +97,7 @@ macro_rules! kernel {
                 items: &Groups<'_, N>,
                 ahead: &mut Ahead<'_>,
             ) {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises that the items' addresses are what they say, and that keys are expanded ones.
                 unsafe { groups::<$token, T, N, R>(w, call, items, ahead) }
             }
         }

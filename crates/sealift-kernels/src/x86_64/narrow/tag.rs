@@ -24,7 +24,7 @@ pub(super) unsafe fn conclude<W: Width>(w: W, call: &Call, item: &Item, tag: __m
     let narrow: HaveAesNi = w.into();
     if call.op == Op::Seal {
         if call.tag_bytes == 16 {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a writable tag for a seal, and it has 16 bytes.
             unsafe { narrow.store(item.tag, tag) };
         } else {
             // SAFETY: as above; tags are no longer than a block.
@@ -33,10 +33,10 @@ pub(super) unsafe fn conclude<W: Width>(w: W, call: &Call, item: &Item, tag: __m
         return 0;
     }
     let (tag, expected) = if call.tag_bytes == 16 {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a readable tag for an open or a verify, and it has 16 bytes.
         (tag, unsafe { narrow.load(item.tag) })
     } else {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a readable tag of the call's length, which is less than a block here.
         (narrow.keep(tag, call.tag_bytes), unsafe { narrow.load_part(item.tag, call.tag_bytes) })
     };
     3 * u16::from(differ(narrow, tag, expected))

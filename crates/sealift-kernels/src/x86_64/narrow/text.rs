@@ -84,11 +84,11 @@ impl<const SEAL: bool, const WRITE: bool> Place<SEAL, WRITE> {
     /// A register is readable, and writable if it is written.
     #[inline(always)]
     unsafe fn whole<W: Width>(&self, w: W, stream: W::Register) -> W::Register {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a readable register.
         let input = unsafe { w.load(self.from) };
         let output = w.xor(stream, input);
         if WRITE {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a writable register where one is written.
             unsafe { w.store(self.to, output) };
         }
         if SEAL { output } else { input }
@@ -104,11 +104,11 @@ impl<const SEAL: bool, const WRITE: bool> Place<SEAL, WRITE> {
             // SAFETY: a register is left.
             return unsafe { self.whole(w, stream) };
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises so many readable bytes; a whole register was worked above, so they are fewer.
         let input = unsafe { w.load_part(self.from, self.bytes) };
         let output = w.keep(w.xor(stream, input), self.bytes);
         if WRITE {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises so many writable bytes where some are written; they are fewer than a register.
             unsafe { w.store_part(self.to, output, self.bytes) };
         }
         if SEAL { output } else { input }

@@ -104,7 +104,7 @@ impl Width for HaveAesNi {
 
     #[inline(always)]
     unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m128i {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a readable block for the only lane.
         unsafe { self.load(from(0)) }
     }
 
@@ -143,9 +143,9 @@ impl Width for HaveVaes256 {
     #[inline(always)]
     unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m256i {
         let narrow: HaveAesNi = self.into();
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a readable block for the first lane.
         let first = unsafe { narrow.load(from(0)) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a readable block for the second lane.
         let second = unsafe { narrow.load(from(1)) };
         self.beside(self.first_lane(first), second)
     }

@@ -27,11 +27,11 @@ pub(super) unsafe fn expand<W: Width>(
     for first in (0..count.min(KEYS)).step_by(4 * W::LANES) {
         let mut some = Some { w, keys, to, first };
         match rounds {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises keys of 4 * (10 - 6) bytes: 16.
             10 => unsafe { some.expand_128() },
-            // SAFETY: as above.
+            // SAFETY: the caller promises keys of 4 * (12 - 6) bytes: 24.
             12 => unsafe { some.expand_192() },
-            // SAFETY: as above.
+            // SAFETY: the caller promises keys of 4 * (14 - 6) bytes: 32.
             _ => unsafe { some.expand_256() },
         }
     }
@@ -50,7 +50,7 @@ impl<W: Width> Some<'_, W> {
     /// Keys are readable for 16 bytes.
     #[inline(always)]
     unsafe fn expand_128(&mut self) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises 16 bytes of each key, from the first on.
         let mut words = unsafe { self.copy(0, 0) };
         for round in 1..=10 {
             words = self.four(words, self.sub_rot(words[3], round));
@@ -62,9 +62,9 @@ impl<W: Width> Some<'_, W> {
     /// Keys are readable for 24 bytes.
     #[inline(always)]
     unsafe fn expand_192(&mut self) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises 24 bytes of each key, of which these are the first 16.
         let mut words = unsafe { self.copy(0, 0) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 24 bytes of each key, of which these are the last 16.
         let [_, _, mut w4, mut w5] = unsafe { self.load(8) };
         // Six words a time, and four a round key: two times give three.
         for twice in 0..4 {
@@ -86,9 +86,9 @@ impl<W: Width> Some<'_, W> {
     /// Keys are readable for 32 bytes.
     #[inline(always)]
     unsafe fn expand_256(&mut self) {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises 32 bytes of each key, of which these are the first 16.
         let mut lower = unsafe { self.copy(0, 0) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 32 bytes of each key, of which these are the last 16.
         let mut upper = unsafe { self.copy(16, 1) };
         for twice in 1..=7 {
             lower = self.four(lower, self.sub_rot(upper[3], twice));
@@ -106,7 +106,7 @@ impl<W: Width> Some<'_, W> {
     /// Keys are readable for 16 bytes from the offset.
     #[inline(always)]
     unsafe fn copy(&mut self, offset: usize, round: usize) -> Words<W, 4> {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises 16 bytes of each key from the offset.
         let words = unsafe { self.load(offset) };
         self.put(round, words);
         words
@@ -121,7 +121,7 @@ impl<W: Width> Some<'_, W> {
         let mut rows = [self.w.broadcast(&0); 4];
         for (i, row) in rows.iter_mut().enumerate() {
             let at = |lane: usize| self.keys[self.first + 4 * lane + i].wrapping_add(offset);
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises 16 bytes of each key from the offset, those of the lanes among them.
             *row = unsafe { self.w.load_lanes(at) };
         }
         columns(self.w, rows)

@@ -84,7 +84,7 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
         Together::Alike(class) if row::takes(class) => unsafe {
             row::run(token, class, items, ahead)
         },
-        // SAFETY: as above.
+        // SAFETY: the kernel for lanes takes the class; the caller promises the rest.
         Together::Alike(class) if lane::takes(class) => unsafe {
             lane::run(token, class, items, ahead)
         },

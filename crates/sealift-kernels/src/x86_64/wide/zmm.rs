@@ -207,7 +207,7 @@ wide_fn! {
         let high_cd = _mm512_shuffle_i64x2::<0xee>(c, d);
         // SAFETY: 64 bytes.
         let even = unsafe { load(EVEN_REVERSED.as_ptr()) };
-        // SAFETY: as above.
+        // SAFETY: this order has 64 bytes, too.
         let odd = unsafe { load(ODD_REVERSED.as_ptr()) };
         [
             _mm512_permutex2var_epi8(low_ab, even, low_cd),

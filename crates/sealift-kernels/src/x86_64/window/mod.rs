@@ -108,7 +108,7 @@ fn bytes_of(work: &Work<'_>) -> u64 {
 /// The items' statuses are writable.
 unsafe fn expect_success(items: &[Item]) {
     for item in items {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises writable statuses.
         unsafe { item.status.write(Status::Ok) };
     }
 }

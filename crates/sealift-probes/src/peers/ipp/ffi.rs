@@ -254,7 +254,7 @@ unsafe fn text_of(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return "no text".to_owned();
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: it is not null, so that the caller promises a text that ends with a zero.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 

@@ -91,7 +91,7 @@ wide_fn! {
         if BLOCKS == 8 {
             let [_, _, _, _, a, b, c, d] = secret.stream;
             let rows = transpose([a, b, c, d]);
-            // SAFETY: as above.
+            // SAFETY: texts of the group, from their fifth block on.
             let rows = unsafe { crypt_half::<BLOCKS, 1>(crypting, call, rows) };
             lay_half::<BLOCKS, 1>(rows, call, laid);
         }
@@ -111,11 +111,11 @@ wide_fn! {
         let powers = if RAW {
             Powers::of(expand::times_x(reverse(secret.zeros)))
         } else {
-            // SAFETY: as above.
+            // SAFETY: keys of the last group are expanded, too.
             unsafe { Powers::gather::<ROUNDS>(crypting) }
         };
         let tags = xor(hash(&powers, &laid[..blocks]), secret.masks[(number - 1) % 2]);
-        // SAFETY: as above.
+        // SAFETY: tags, texts and statuses of the last group.
         unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, true>(crypting, call, tags) };
     }
 }
@@ -137,13 +137,13 @@ wide_fn! {
             return unsafe { crypt_whole::<BLOCKS, HALF>(group, call, stream) };
         }
         let [a, b, c, d] = stream;
-        // SAFETY: as above.
+        // SAFETY: the caller promises the first text, to read and, but for a verify, to write.
         let a = unsafe { crypt_part::<HALF>(&group[0], call, a) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises the second text, to read and, but for a verify, to write.
         let b = unsafe { crypt_part::<HALF>(&group[1], call, b) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises the third text, to read and, but for a verify, to write.
         let c = unsafe { crypt_part::<HALF>(&group[2], call, c) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises the fourth text, to read and, but for a verify, to write.
         let d = unsafe { crypt_part::<HALF>(&group[3], call, d) };
         [a, b, c, d]
     }

@@ -92,11 +92,11 @@ wide_fn! {
     unsafe fn steps_of<const ROUNDS: usize>(part: usize, to: *mut Schedules, words: &mut Words) {
         // SAFETY: the caller keeps the same promise.
         unsafe { step::<ROUNDS, 0>(part, to, words) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place, and these are the words that the piece before left.
         unsafe { step::<ROUNDS, 1>(part, to, words) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place, and these are the words that the piece before left.
         unsafe { step::<ROUNDS, 2>(part, to, words) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place, and these are the words that the piece before left.
         unsafe { step::<ROUNDS, 3>(part, to, words) };
     }
 }
@@ -153,9 +153,9 @@ wide_fn! {
             match ROUNDS {
                 // SAFETY: the caller keeps the same promise.
                 10 => unsafe { step_128(round, to, words) },
-                // SAFETY: as above.
+                // SAFETY: the caller promises a place, and the last round counted is 8 here.
                 12 => unsafe { step_192::<PIECE>(round, to, words) },
-                // SAFETY: as above.
+                // SAFETY: the caller promises a place, and the last round counted is 13 here.
                 _ => unsafe { step_256::<PIECE>(round, to, words) },
             }
         }
@@ -193,11 +193,11 @@ wide_fn! {
         let at = |i: usize| key(i).wrapping_add(offset);
         // SAFETY: the caller promises 16 readable bytes of each key from the offset.
         let a = unsafe { gather([at(0), at(1), at(2), at(3)]) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 readable bytes from the offset of keys 4 to 7, too.
         let b = unsafe { gather([at(4), at(5), at(6), at(7)]) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 readable bytes from the offset of keys 8 to 11, too.
         let c = unsafe { gather([at(8), at(9), at(10), at(11)]) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 readable bytes from the offset of keys 12 to 15, too.
         let d = unsafe { gather([at(12), at(13), at(14), at(15)]) };
         [a, b, c, d]
     }

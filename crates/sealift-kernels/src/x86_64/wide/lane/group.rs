@@ -59,11 +59,11 @@ wide_fn! {
     pub(super) unsafe fn nonces(group: &Group) -> Z {
         // SAFETY: the caller promises 12 readable bytes.
         let a = unsafe { load_nonce(group[0].nonce) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 12 readable bytes of the second nonce, too.
         let b = unsafe { load_nonce(group[1].nonce) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 12 readable bytes of the third nonce, too.
         let c = unsafe { load_nonce(group[2].nonce) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 12 readable bytes of the fourth nonce, too.
         let d = unsafe { load_nonce(group[3].nonce) };
         lanes(a, b, c, d)
     }
@@ -93,11 +93,11 @@ wide_fn! {
     pub(super) unsafe fn lay_aad(group: &Group, call: &Call, hashed: &mut Hashed) {
         // SAFETY: the caller promises readable aad.
         let a = unsafe { load_part(group[0].aad, group[0].aad_bytes.into()) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the second aad is readable, too.
         let b = unsafe { load_part(group[1].aad, group[1].aad_bytes.into()) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the third aad is readable, too.
         let c = unsafe { load_part(group[2].aad, group[2].aad_bytes.into()) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the fourth aad is readable, too.
         let d = unsafe { load_part(group[3].aad, group[3].aad_bytes.into()) };
         lay::<3>([a, b, c, d], call.aad_at, hashed);
     }
@@ -153,11 +153,11 @@ wide_fn! {
     ) -> [Z; 4] {
         // SAFETY: the caller promises readable blocks.
         let mut a = unsafe { load_blocks::<BLOCKS>(group[0].input.wrapping_add(64 * HALF)) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises readable blocks of the second text, too.
         let mut b = unsafe { load_blocks::<BLOCKS>(group[1].input.wrapping_add(64 * HALF)) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises readable blocks of the third text, too.
         let mut c = unsafe { load_blocks::<BLOCKS>(group[2].input.wrapping_add(64 * HALF)) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises readable blocks of the fourth text, too.
         let mut d = unsafe { load_blocks::<BLOCKS>(group[3].input.wrapping_add(64 * HALF)) };
         // Read once: what is hashed is what is decrypted, whoever rewrites the text meanwhile.
         pin!(a, b, c, d);
@@ -165,11 +165,11 @@ wide_fn! {
         if call.op != Op::Verify {
             // SAFETY: the caller promises writable blocks.
             unsafe { store_blocks::<BLOCKS>(group[0].output.wrapping_add(64 * HALF), result[0]) };
-            // SAFETY: as above.
+            // SAFETY: the caller promises writable blocks of the second result, too.
             unsafe { store_blocks::<BLOCKS>(group[1].output.wrapping_add(64 * HALF), result[1]) };
-            // SAFETY: as above.
+            // SAFETY: the caller promises writable blocks of the third result, too.
             unsafe { store_blocks::<BLOCKS>(group[2].output.wrapping_add(64 * HALF), result[2]) };
-            // SAFETY: as above.
+            // SAFETY: the caller promises writable blocks of the fourth result, too.
             unsafe { store_blocks::<BLOCKS>(group[3].output.wrapping_add(64 * HALF), result[3]) };
         }
         if call.op == Op::Seal { result } else { [a, b, c, d] }
@@ -199,15 +199,15 @@ wide_fn! {
 
 wide_fn! {
     /// # Safety
-    /// So many blocks are readable.
+    /// So many blocks, or four of more, are readable.
     #[inline]
     unsafe fn load_blocks<const BLOCKS: usize>(from: *const u8) -> Z {
         match BLOCKS {
             // SAFETY: the caller promises as many readable blocks.
             1 => _mm512_zextsi128_si512(unsafe { _mm_loadu_si128(from.cast()) }),
-            // SAFETY: as above.
+            // SAFETY: the caller promises two readable blocks.
             2 => _mm512_zextsi256_si512(unsafe { _mm256_loadu_si256(from.cast()) }),
-            // SAFETY: as above.
+            // SAFETY: the caller promises four readable blocks, of more than two.
             _ => unsafe { load(from) },
         }
     }
@@ -215,16 +215,16 @@ wide_fn! {
 
 wide_fn! {
     /// # Safety
-    /// So many blocks are writable.
+    /// So many blocks, or four of more, are writable.
     #[inline]
     unsafe fn store_blocks<const BLOCKS: usize>(to: *mut u8, blocks: Z) {
         let (first, half) = (_mm512_castsi512_si128(blocks), _mm512_castsi512_si256(blocks));
         match BLOCKS {
             // SAFETY: the caller promises as many writable blocks.
             1 => unsafe { _mm_storeu_si128(to.cast(), first) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises two writable blocks.
             2 => unsafe { _mm256_storeu_si256(to.cast(), half) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises four writable blocks, of more than two.
             _ => unsafe { store(to, blocks) },
         }
     }

@@ -75,7 +75,7 @@ wide_fn! {
                         // SAFETY: keys of the group are expanded and begin with the round keys.
                         two = unsafe { gather_two::<$round>(keys(ciphering, 16 * $round)) };
                     } else if $round % 2 == 0 {
-                        // SAFETY: as above.
+                        // SAFETY: keys of the group are expanded, and this is the last of their round keys.
                         two[0] = unsafe { gather(keys(ciphering, 16 * $round)) };
                     }
                     two[$round % 2]
@@ -177,13 +177,13 @@ wide_fn! {
                         match (ROUNDS, BLOCKS) {
                             // SAFETY: the caller promises a place.
                             (10, _) => unsafe { words.store::<0, 4>(place) },
-                            // SAFETY: as above.
+                            // SAFETY: the caller promises a place for eight words, of which these are the first six.
                             (12, _) => unsafe { words.store::<0, 6>(place) },
-                            // SAFETY: as above.
+                            // SAFETY: the caller promises a place for eight words, of which these are the lower four.
                             (_, 8) if $piece % 2 == 0 => unsafe { words.store::<0, 4>(place) },
-                            // SAFETY: as above.
+                            // SAFETY: the caller promises a place for eight words, of which these are the upper four.
                             (_, 8) => unsafe { words.store::<4, 8>(place) },
-                            // SAFETY: as above.
+                            // SAFETY: the caller promises a place for eight words, and these are all.
                             _ => unsafe { words.store::<0, 8>(place) },
                         }
                     }

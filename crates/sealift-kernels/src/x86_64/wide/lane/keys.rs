@@ -45,7 +45,7 @@ impl Keys {
             let keys = core::array::from_fn(|i| items[i.min(items.len() - 1)].key);
             // SAFETY: raw keys are as long as their rounds say, and the places are our own.
             unsafe { expand::expand::<ROUNDS>(&keys, to, &raw mut self.words) };
-            // SAFETY: as above.
+            // SAFETY: keys are raw, as the caller promises, and nothing else refers to our own places.
             if let Some(Expanding { part, to, words }) = unsafe { Keys::expanding::<ROUNDS>(self, items, 0) } {
                 // SAFETY: it has just begun there.
                 unsafe { expand::part::<ROUNDS>(part, to, words) };
@@ -78,7 +78,7 @@ impl Keys {
             let later = items.get(KEYS * (group / GROUPS + 1)..).filter(|items| !items.is_empty())?;
             // SAFETY: the caller promises a place.
             let to = unsafe { &raw mut (*place).schedules[(group / GROUPS + 1) % 2] };
-            // SAFETY: as above.
+            // SAFETY: the caller promises a place, of which the words are a part, and no reference is made.
             let words = unsafe { &raw mut (*place).words };
             if part == 0 {
                 // SAFETY: as for the first keys.
@@ -110,7 +110,7 @@ wide_fn! {
         let last = match items.first_chunk::<KEYS>() {
             // SAFETY: the caller keeps the same promise, and keys are as long as their rounds say.
             Some(sixteen) => unsafe { expand::begin::<ROUNDS>(|i| sixteen[i].key, to) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises raw keys and one item at least, whose key stands for those that are missing.
             None => unsafe { expand::begin::<ROUNDS>(|i| items[i.min(items.len() - 1)].key, to) },
         };
         // SAFETY: the caller promises a place.

@@ -15,11 +15,11 @@ wide_fn! {
     pub(super) unsafe fn gather(from: [*const u8; 4]) -> Z {
         // SAFETY: the caller promises 16 readable bytes.
         let a = unsafe { _mm_loadu_si128(from[0].cast()) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 readable bytes of the second message, too.
         let b = unsafe { _mm_loadu_si128(from[1].cast()) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 readable bytes of the third message, too.
         let c = unsafe { _mm_loadu_si128(from[2].cast()) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 readable bytes of the fourth message, too.
         let d = unsafe { _mm_loadu_si128(from[3].cast()) };
         lanes(a, b, c, d)
     }
@@ -35,7 +35,7 @@ wide_fn! {
     pub(super) unsafe fn gather_two<const BLOCK: usize>(from: [*const u8; 4]) -> [Z; 2] {
         // SAFETY: the caller promises 32 readable bytes of each.
         let ab = unsafe { halves::<BLOCK>(from[0], from[1]) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 32 readable bytes of the third and the fourth, too.
         let cd = unsafe { halves::<BLOCK>(from[2], from[3]) };
         [_mm512_shuffle_i64x2::<0x88>(ab, cd), _mm512_shuffle_i64x2::<0xdd>(ab, cd)]
     }
@@ -53,7 +53,7 @@ wide_fn! {
             // SAFETY: as above; masked bytes are not touched.
             unsafe { _mm512_mask_loadu_epi64(low, 0xf0, high.wrapping_sub(32).cast()) }
         } else {
-            // SAFETY: as above.
+            // SAFETY: the caller promises 32 readable bytes of the upper one, too.
             _mm512_inserti64x4::<1>(low, unsafe { _mm256_loadu_si256(high.cast()) })
         }
     }

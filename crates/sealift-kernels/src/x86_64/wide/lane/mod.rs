@@ -117,9 +117,9 @@ unsafe fn by_rounds<const RAW: bool>(
     match messages.class.rounds {
         // SAFETY: the caller keeps the same promise.
         10 => unsafe { by_shape::<10, RAW>(token, messages, scratch) },
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the same promise, for keys of 12 rounds.
         12 => unsafe { by_shape::<12, RAW>(token, messages, scratch) },
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the same promise, for keys of the only rounds left, 14.
         _ => unsafe { by_shape::<14, RAW>(token, messages, scratch) },
     }
 }
@@ -199,7 +199,7 @@ wide_fn! {
             hashing = Some(crypting);
             crypting = ciphering;
         }
-        // SAFETY: as above.
+        // SAFETY: the last two groups are such, too, and keys are raw or not as `RAW` says.
         unsafe { finish::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, groups, crypting, hashing) };
     }
 }

@@ -38,10 +38,10 @@ wide_fn! {
             // SAFETY: the caller keeps the same promise.
             unsafe { write_tags(group, call.tag_bytes, tags) };
         } else {
-            // SAFETY: as above.
+            // SAFETY: the caller promises tags as long as the call says; where they aren't written they are read.
             let failed = unsafe { compare_tags(group, call.tag_bytes, tags) };
             if !verdict::public(failed == 0) {
-                // SAFETY: as above.
+                // SAFETY: the caller promises writable statuses and, of an open, writable texts.
                 unsafe { fail::<ROUNDS, RAW, BLOCKS, AAD, LAST>(group, call, failed) };
             }
         }
@@ -85,11 +85,11 @@ wide_fn! {
         let mask = tag_mask(tag_bytes);
         // SAFETY: as above; masked bytes are not touched.
         let a = unsafe { _mm_maskz_loadu_epi8(mask, a.cast()) };
-        // SAFETY: as above.
+        // SAFETY: the second tag is as long; masked bytes are not touched.
         let b = unsafe { _mm_maskz_loadu_epi8(mask, b.cast()) };
-        // SAFETY: as above.
+        // SAFETY: the third tag is as long; masked bytes are not touched.
         let c = unsafe { _mm_maskz_loadu_epi8(mask, c.cast()) };
-        // SAFETY: as above.
+        // SAFETY: the fourth tag is as long; masked bytes are not touched.
         let d = unsafe { _mm_maskz_loadu_epi8(mask, d.cast()) };
         let used = 0x0001_0001_0001_0001 * u64::from(mask);
         _mm512_cmpneq_epi64_mask(_mm512_maskz_mov_epi8(used, tags), lanes(a, b, c, d))
@@ -132,7 +132,7 @@ wide_fn! {
                 // SAFETY: the caller promises a writable text, which has all blocks.
                 unsafe { _mm512_mask_storeu_epi64(item.output.cast(), words, zero) };
                 if BLOCKS == 8 {
-                    // SAFETY: as above.
+                    // SAFETY: a writable text that has all 8 blocks has 64 bytes from there, too.
                     unsafe { _mm512_mask_storeu_epi64(item.output.wrapping_add(64).cast(), words, zero) };
                 }
             }

@@ -65,7 +65,7 @@ wide_fn! {
         let new = four([w0, w1, w2, w3], sub_rot(w3, round));
         words[..4].copy_from_slice(&new);
         let rows = rows_of(new);
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a place for schedules of 10 rounds, of which this is one.
         unsafe { put_rows(to, round, rows) };
     }
 }
@@ -194,11 +194,11 @@ wide_fn! {
         let row = |group: usize| to.cast::<Z>().wrapping_add(BLOCKS * group + round).cast();
         // SAFETY: the caller promises a place for sixteen schedules and a round within them.
         unsafe { store(row(0), a) };
-        // SAFETY: as above.
+        // SAFETY: the place has schedules of the second group, and the round is within them, too.
         unsafe { store(row(1), b) };
-        // SAFETY: as above.
+        // SAFETY: the place has schedules of the third group, and the round is within them, too.
         unsafe { store(row(2), c) };
-        // SAFETY: as above.
+        // SAFETY: the place has schedules of the fourth group, and the round is within them, too.
         unsafe { store(row(3), d) };
     }
 }

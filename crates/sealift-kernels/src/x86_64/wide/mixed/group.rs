@@ -176,10 +176,10 @@ wide_fn! {
 /// The item's status and, of an open, its output are writable.
 unsafe fn fail(item: &Item) {
     if item.op == Op::Open {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a writable output of an open, which is as long as the text.
         unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
     }
-    // SAFETY: as above.
+    // SAFETY: the caller promises a writable status, whatever was done.
     unsafe { item.status.write(Status::AuthFailed) };
 }
 

@@ -38,9 +38,9 @@ pub(super) unsafe fn run(
     match rounds {
         // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
         10 => unsafe { all::<10>(keys, tag_bytes, items, ahead) },
-        // SAFETY: as above.
+        // SAFETY: `_token` is proof of the instructions; the caller promises the rest, and keys of 12 rounds.
         12 => unsafe { all::<12>(keys, tag_bytes, items, ahead) },
-        // SAFETY: as above.
+        // SAFETY: `_token` is proof of the instructions; the caller promises the rest, and keys of the only rounds left, 14.
         _ => unsafe { all::<14>(keys, tag_bytes, items, ahead) },
     }
     // The scratch, and what registers were put down beside and below it.
@@ -101,7 +101,7 @@ wide_fn! {
             }
         }
         let last = &scratch.groups[usize::from(is_odd)];
-        // SAFETY: as above.
+        // SAFETY: the last group is that of the messages that wait, and their addresses are what they say.
         unsafe { last.finish(waiting, tag_bytes) };
     }
 }

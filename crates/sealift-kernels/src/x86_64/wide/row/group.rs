@@ -35,36 +35,36 @@ wide_fn! {
             let (group, live) = items.get(index);
             ahead.fetch(N);
             let shared = shared.again();
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: nonces are readable.
             let mut states = unsafe { States::<N>::new(shared, group) };
             if !SEAL {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises the items: texts of an open are readable, and `shared` is of their class.
                 rows = unsafe { load_rows::<N, OWN>(shared, group) };
             }
             let hashed = if SEAL { before.unwrap_or(group) } else { group };
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: aads are readable, also those of the group before.
             let hashes = unsafe { states.rounds::<SEAL, OWN>(shared, hashed, rows) };
             let key = shared.last_key();
             if SEAL {
                 if let Some(before) = before {
                     let tags = mask(hashes, masks);
-                    // SAFETY: the caller promises it.
+                    // SAFETY: the caller promises the items: tags of a seal are writable, and as long as the class says.
                     unsafe { write_tags(before, tags, shared.class.tag_bytes) };
                 }
                 before = Some(group);
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises the items: texts of a seal are readable, and `shared` is of their class.
                 rows = unsafe { load_rows::<N, OWN>(shared, group) };
                 masks = states.masks(key);
                 rows = states.last(rows, key);
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises the items: texts of a seal are as long to write as to read.
                 rows = unsafe { store_rows::<N, OWN, true>(shared, group, rows) };
             } else {
                 let tags = mask(hashes, states.masks(key));
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises the items: tags of an open are readable, and as long as the class says.
                 let differ = unsafe { compare_tags(group, tags, shared.class.tag_bytes) } & live;
                 rows = states.last(rows, key);
                 if !all_right(differ) {
-                    // SAFETY: the caller promises it.
+                    // SAFETY: the caller promises the items: statuses are writable.
                     unsafe { note_failures(group, differ) };
                     macro_rules! clear {
                         ($($row:literal)+) => {$(
@@ -73,14 +73,14 @@ wide_fn! {
                     }
                     clear!(0 1 2 3 4 5 6 7);
                 }
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises the items: texts of an open are as long to write as to read.
                 unsafe { store_rows::<N, OWN, false>(shared, group, rows) };
             }
         }
         if let (true, Some(before)) = (SEAL, before) {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: aads of the last group are readable.
             let tags = mask(unsafe { hash(shared, before, copied(&rows)) }, masks);
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: tags of the last group are writable, and as long as the class says.
             unsafe { write_tags(before, tags, shared.class.tag_bytes) };
         }
     }
@@ -94,7 +94,7 @@ impl<const N: usize> States<N> {
         /// The nonces are readable.
         #[inline]
         pub(super) unsafe fn new(shared: &Shared, group: &[Item; N]) -> States<N> {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises readable nonces, of which these are the first four.
             let a = unsafe { nonces(quad(group, 0)) };
             let first = shared.first(a);
             if N == QUAD {
@@ -102,7 +102,7 @@ impl<const N: usize> States<N> {
                 let [[a, b], [c, d], [e, f], [g, h]] = [start(0), start(1), start(2), start(3)];
                 return States { own: [a, b, c, d, e, f, g, h], first: [first, first] };
             }
-            // SAFETY: as above.
+            // SAFETY: the caller promises readable nonces, of which these are the second four.
             let b = unsafe { nonces(quad(group, 1)) };
             let second = shared.first(b);
             let ([a, b, c, d], [e, f, g, h]) = (a, b);
@@ -128,7 +128,7 @@ impl<const N: usize> States<N> {
             macro_rules! aad {
                 ($message:literal, $sums:ident) => {
                     if OWN == 2 {
-                        // SAFETY: the caller promises it.
+                        // SAFETY: the caller promises readable aads, that of this message among them.
                         multiply_aad(shared, unsafe { aad_and_lengths(&hashed[$message]) }, $sums)
                     } else {
                         $sums

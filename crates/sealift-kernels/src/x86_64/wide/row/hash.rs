@@ -49,13 +49,13 @@ wide_fn! {
     ) -> [Z; 2] {
         let [a, b, c, d, e, f, g, h] = rows;
         if N == QUAD {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises readable aads, and these four are all of the group.
             let hash = unsafe { hash_quad(shared, quad(group, 0), [a, c, e, g], Some([b, d, f, h])) };
             return [hash, hash];
         }
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises readable aads, of which these are the first four.
         let first = unsafe { hash_quad(shared, quad(group, 0), [a, b, c, d], None) };
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises readable aads, of which these are the second four.
         [first, unsafe { hash_quad(shared, quad(group, 1), [e, f, g, h], None) }]
     }
 }
@@ -78,7 +78,7 @@ wide_fn! {
             sums = add(sums, product(lengths(four), shared.last_power()));
         }
         if shared.own == Own::Aads {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a readable aad of each of the four.
             let aads = four.each_ref().map(|item| unsafe { aad_and_lengths(item) });
             sums = add(sums, products(aads, shared.powers(AAD_POWERS)));
         }
@@ -110,7 +110,7 @@ wide_fn! {
     /// It is readable.
     #[inline]
     pub(super) unsafe fn aad(item: &Item) -> Z {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a readable aad; of at most three blocks, it fits in a register.
         unsafe { load_part(item.aad, usize::from(item.aad_bytes)) }
     }
 }
@@ -127,7 +127,7 @@ wide_fn! {
         let order = _mm_setr_epi8(
             -1, -1, -1, -1, -1, -1, AAD + 1, AAD, -1, -1, -1, -1, -1, -1, TEXT + 1, TEXT,
         );
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises that the item's aad is readable.
         _mm512_inserti64x2::<3>(unsafe { aad(item) }, _mm_shuffle_epi8(bits, order))
     }
 }

@@ -60,10 +60,10 @@ wide_fn! {
     /// As for [`run`].
     unsafe fn run_compiled(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         if class.text_blocks > 4 {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller keeps the same promise, and two registers hold texts of up to 8 blocks.
             unsafe { run_grouped::<4>(class, items, ahead) };
         } else {
-            // SAFETY: as above.
+            // SAFETY: the caller keeps the same promise, and one register holds texts of up to 4 blocks.
             unsafe { run_grouped::<8>(class, items, ahead) };
         }
     }
@@ -81,9 +81,9 @@ wide_fn! {
         match class.op {
             // SAFETY: the caller promises that the items are what they say.
             Op::Seal => unsafe { run_op::<N, true>(&shared, &groups, ahead) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises that items to be opened are what they say; `shared` is of their class and key.
             Op::Open => unsafe { run_op::<N, false>(&shared, &groups, ahead) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises that items to be verified are what they say; `shared` is of their class and key.
             Op::Verify => unsafe { verify(&shared, &groups, ahead) },
         }
         shared.wipe();
@@ -103,11 +103,11 @@ wide_fn! {
         ahead: &mut Ahead<'_>,
     ) {
         match shared.own {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items; with nothing of their own, all texts are as long as the first.
             Own::Nothing => unsafe { groups::<N, SEAL, 0>(shared, items, ahead) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises the items; with lengths of their own, each text is read as far as it goes.
             Own::Lengths => unsafe { groups::<N, SEAL, 1>(shared, items, ahead) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises the items; with aads of their own, each text is read as far as it goes.
             Own::Aads => unsafe { groups::<N, SEAL, 2>(shared, items, ahead) },
         }
     }

@@ -28,7 +28,7 @@ wide_fn! {
     /// They are readable.
     #[inline]
     pub(super) unsafe fn nonces(four: &[Item; QUAD]) -> [Z; QUAD] {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises readable nonces, and those of this kernel have 12 bytes.
         four.each_ref().map(|item| _mm512_broadcast_i32x4(unsafe { load_nonce(item.nonce) }))
     }
 }
@@ -44,28 +44,18 @@ wide_fn! {
         group: &[Item; N],
     ) -> Rows {
         macro_rules! rows {
-            ($full:expr) => {
-                [
-                    // SAFETY: the caller promises it.
-                    unsafe { load_row(group, 0, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 1, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 2, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 3, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 4, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 5, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 6, $full) },
-                    // SAFETY: as above.
-                    unsafe { load_row(group, 7, $full) },
-                ]
+            ($full:literal: $($row:literal)+) => {
+                [$(
+                    // SAFETY: the caller promises readable texts of the class: this register is of one of them.
+                    unsafe { load_row(group, $row, $full) }
+                ),+]
             };
         }
-        if OWN == 0 && shared.is_full { rows!(true) } else { rows!(false) }
+        if OWN == 0 && shared.is_full {
+            rows!(true: 0 1 2 3 4 5 6 7)
+        } else {
+            rows!(false: 0 1 2 3 4 5 6 7)
+        }
     }
 }
 
@@ -82,7 +72,7 @@ wide_fn! {
     ) -> Rows {
         macro_rules! store {
             ($full:literal: $($row:literal)+) => {$(
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises writable texts of the class: this register is of one of them.
                 unsafe { store_row(group, $row, rows[$row], $full) };
                 if SEAL && !$full && $row % (8 / N) == 8 / N - 1 {
                     rows[$row] = keep(rows[$row], last_bytes(&group[$row * N / 8], 8 / N));
@@ -107,10 +97,10 @@ wide_fn! {
         let from = item.input.wrapping_add(64 * register);
         let bytes = last_bytes(item, 8 / N);
         let mut row = if is_full || register < 8 / N - 1 {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a readable text, which is full or goes on behind this register.
             unsafe { load(from) }
         } else {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a readable text, and `bytes` are what is left of it behind its other registers.
             unsafe { load_up_to(from, bytes) }
         };
         pin!(row);
@@ -127,10 +117,10 @@ wide_fn! {
         let to = item.output.wrapping_add(64 * register);
         let bytes = last_bytes(item, 8 / N);
         if is_full || register < 8 / N - 1 {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a writable text, which is full or goes on behind this register.
             unsafe { store(to, text) };
         } else {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a writable text, and `bytes` are what is left of it behind its other registers.
             unsafe { store_up_to(to, text, bytes) };
         }
     }
@@ -152,7 +142,7 @@ wide_fn! {
     #[inline]
     pub(super) unsafe fn load_up_to(from: *const u8, bytes: usize) -> Z {
         if bytes >= 64 {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises 64 readable bytes, if there are so many.
             unsafe { load(from) }
         } else {
             // SAFETY: the caller promises `bytes` readable bytes; masked ones are not touched.
@@ -169,7 +159,7 @@ wide_fn! {
     #[inline]
     pub(super) unsafe fn store_up_to(to: *mut u8, register: Z, bytes: usize) {
         if bytes >= 64 {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises 64 writable bytes, if there are so many.
             unsafe { store(to, register) }
         } else {
             // SAFETY: the caller promises `bytes` writable bytes; masked ones are not touched.

@@ -73,9 +73,9 @@ impl Shared {
                 own,
                 is_full: own == Own::Nothing && matches!(items[0].text_bytes, 64 | 128),
             };
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises that the key is an expanded one.
             unsafe { shared.load_powers() };
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises readable aads, that of the first item among them.
             unsafe { shared.multiply_same(&items[0]) };
             shared
         }
@@ -171,10 +171,10 @@ impl Shared {
             // SAFETY: the table has as many powers as a message of this kernel has blocks.
             self.powers[0] = unsafe { powers(self.power(text + 1)) };
             if text > 4 {
-                // SAFETY: as above.
+                // SAFETY: of 5 to 8 blocks this is power 5 at most, and the table has 16.
                 self.powers[1] = unsafe { powers(self.power(text - 3)) };
             }
-            // SAFETY: as above.
+            // SAFETY: the class has at most 3 blocks of aad and 8 of text: this is power 12 at most, and the table has 16.
             let aad = unsafe { powers(self.power(aad + text + 1)) };
             let last = self.last_power();
             self.powers[AAD] = [ends_with(aad[0], last.0), ends_with(aad[1], last.1)];
@@ -191,7 +191,7 @@ impl Shared {
                 self.same = product(lengths(&group), self.last_power());
             }
             if self.own != Own::Aads && self.class.aad_blocks > 0 {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises that the item's aad is readable.
                 let product = product(reverse(unsafe { aad(item) }), self.powers(AAD));
                 let sum = sum_2(product, product);
                 self.same = add(self.same, sum_4(sum, sum));
@@ -224,7 +224,7 @@ wide_fn! {
     unsafe fn powers(row: *const u8) -> [Z; 2] {
         // SAFETY: from the last power on there are 64 bytes within the key.
         let plain = unsafe { load(row) };
-        // SAFETY: as above.
+        // SAFETY: behind the last folded power, too, there are zeros enough for 64 bytes within the key.
         [plain, unsafe { load(row.wrapping_add(FOLDED)) }]
     }
 }

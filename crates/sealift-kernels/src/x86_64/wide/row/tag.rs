@@ -54,12 +54,12 @@ wide_fn! {
         tags: [Z; 2],
         bytes: usize,
     ) -> u16 {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises `bytes` of each expected tag, of which these are the first four.
         let differ = unsafe { compare_four(quad(group, 0), tags[0], bytes) };
         if N == QUAD {
             return u16::from(differ);
         }
-        // SAFETY: as above.
+        // SAFETY: the caller promises `bytes` of each expected tag, of which these are the second four.
         u16::from_le_bytes([differ, unsafe { compare_four(quad(group, 1), tags[1], bytes) }])
     }
 }
@@ -115,7 +115,7 @@ wide_fn! {
 pub(super) unsafe fn note_failures<const N: usize>(group: &[Item; N], differ: u16) {
     for (message, item) in group.iter().enumerate() {
         if !is_right(differ, message) {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises writable statuses.
             unsafe { item.status.write(Status::AuthFailed) };
         }
     }

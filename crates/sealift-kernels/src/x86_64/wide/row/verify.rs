@@ -28,20 +28,20 @@ wide_fn! {
             let (group, live) = items.get(index);
             ahead.fetch(N);
             let shared = shared.again();
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: nonces are readable.
             let mut states = unsafe { States::<N>::new(shared, group) };
             for round in 1..shared.class.rounds {
                 states.first = states.first.map(|state| _mm512_aesenc_epi128(state, shared.key(round)));
             }
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: texts are readable, and `shared` is of their class.
             let rows = unsafe { load_rows::<N, 1>(shared, group) };
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: aads are readable.
             let hashes = unsafe { hash(shared, group, rows) };
             let tags = mask(hashes, states.masks(shared.last_key()));
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the items: expected tags are readable, and as long as the class says.
             let differ = unsafe { compare_tags(group, tags, shared.class.tag_bytes) } & live;
             if !all_right(differ) {
-                // SAFETY: the caller promises it.
+                // SAFETY: the caller promises the items: statuses are writable.
                 unsafe { note_failures(group, differ) };
             }
         }

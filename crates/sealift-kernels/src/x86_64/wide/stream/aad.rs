@@ -30,7 +30,7 @@ wide_fn! {
         let power = place.powers.wrapping_add(FOURTH);
         // SAFETY: the caller promises a key.
         let h = unsafe { zmm::broadcast(power) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a key, whose place has the same power folded `FOLDED` bytes behind.
         let folded = unsafe { zmm::broadcast(power.wrapping_add(FOLDED)) };
         zmm::reduce(zmm::multiply(zmm::reverse(register), h, folded))
     }

@@ -58,7 +58,7 @@ wide_fn! {
         // SAFETY: the caller keeps the same promise.
         let tags = unsafe { tags::<F>(four) };
         if class.tag_bytes != 16 {
-            // SAFETY: as above.
+            // SAFETY: the caller promises that the items' addresses are what they say.
             return unsafe { conclude_each(class, four.items, 4, tags) };
         }
         let [a, b, c, d] = four.items.map(|item| item.tag);
@@ -88,7 +88,7 @@ wide_fn! {
             let four = Four::new::<F>(call, start, array::from_fn(|i| items.get(i).unwrap_or(last)));
             // SAFETY: the caller keeps the same promise.
             let tags = unsafe { tags::<F>(&four) };
-            // SAFETY: as above.
+            // SAFETY: the caller promises that the items' addresses are what they say.
             unsafe { conclude_each(call.class, four.items, items.len().min(4), tags) };
         }
     }
@@ -128,12 +128,12 @@ wide_fn! {
         if matches!(F::KEYS, KeyForm::One) {
             // SAFETY: the caller promises a key.
             let h = unsafe { zmm::broadcast(plain[0]) };
-            // SAFETY: as above.
+            // SAFETY: the caller promises a key, whose place has the same folded `FOLDED` bytes behind.
             return (h, unsafe { zmm::broadcast(folded[0]) });
         }
         // SAFETY: the caller promises keys.
         let h = unsafe { load_four(plain) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises keys, whose places have the same folded `FOLDED` bytes behind.
         (h, unsafe { load_four(folded) })
     }
 }
@@ -243,11 +243,11 @@ wide_fn! {
             (_mm512_extracti32x4_epi32::<2>(from), _mm512_extracti32x4_epi32::<3>(from));
         // SAFETY: the caller promises 16 writable bytes.
         unsafe { _mm_storeu_si128(a.cast(), first) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 writable bytes at the second place, too.
         unsafe { _mm_storeu_si128(b.cast(), second) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 writable bytes at the third place, too.
         unsafe { _mm_storeu_si128(c.cast(), third) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises 16 writable bytes at the fourth place, too.
         unsafe { _mm_storeu_si128(d.cast(), fourth) };
     }
 }

@@ -206,11 +206,11 @@ wide_fn! {
     #[inline]
     pub(super) unsafe fn round_key<F: Form>(first: *const u8, round: usize) -> Z {
         match F::KEYS {
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises the round key, and those of the one key are in all lanes, 64 bytes each.
             KeyForm::One => unsafe { zmm::load(first.wrapping_add(64 * round)) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises the round key, and those of an expanded key are 16 bytes each.
             KeyForm::Each => unsafe { zmm::broadcast(first.wrapping_add(16 * round)) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises the round key, and those of a raw key are in one lane, 64 bytes apart.
             KeyForm::Raw => unsafe { zmm::broadcast(first.wrapping_add(64 * round)) },
         }
     }

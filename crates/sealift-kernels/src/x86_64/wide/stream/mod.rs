@@ -107,9 +107,9 @@ wide_fn! {
         match class.op {
             // SAFETY: the caller keeps the same promise.
             Op::Seal => unsafe { crypt::<F, SEAL>(&call, ahead) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises that the addresses of items to be opened are what they say.
             Op::Open => unsafe { crypt::<F, OPEN>(&call, ahead) },
-            // SAFETY: as above.
+            // SAFETY: the caller promises that the addresses of items to be verified are what they say.
             Op::Verify => unsafe { crypt::<F, VERIFY>(&call, ahead) },
         }
         scratch.wipe(items.len(), zero);
@@ -134,7 +134,7 @@ wide_fn! {
             // SAFETY: the caller keeps the same promise.
             let a = unsafe { flow.quad::<F, OP, 0>() };
             let ends = flow.ended();
-            // SAFETY: as above.
+            // SAFETY: the caller promises the items' addresses, those of the second quad among them.
             let b = unsafe { flow.quad::<F, OP, 1>() };
             if flow.ended() > cut {
                 ahead.fetch_around(flow.ended() - cut);

@@ -89,9 +89,9 @@ impl RawKeys {
             match rounds {
                 // SAFETY: the caller keeps the same promise.
                 10 => unsafe { self.expand_four::<10>(items, index) },
-                // SAFETY: as above.
+                // SAFETY: the caller promises keys that are readable for 4 * (12 - 6) bytes: 24.
                 12 => unsafe { self.expand_four::<12>(items, index) },
-                // SAFETY: as above.
+                // SAFETY: the caller promises keys that are readable for 4 * (14 - 6) bytes: 32.
                 _ => unsafe { self.expand_four::<14>(items, index) },
             }
         }

@@ -114,27 +114,27 @@ wide_fn! {
             }
             if const { matches!(F::KEYS, KeyForm::Each) } {
                 for quad in now.iter().filter(|quad| quad.at == 0) {
-                    // SAFETY: as above.
+                    // SAFETY: the caller promises that the quad's key is of the form and of so many rounds.
                     unsafe { set_mask::<F>(call, quad) };
                 }
             }
-            // SAFETY: as above.
+            // SAFETY: the caller promises that the quads' addresses are what they say.
             return now.map(|quad| unsafe { read(&quad) });
         }
         let has_heads = const { matches!(F::KEYS, KeyForm::Each) };
         if !(now[0].is_full() & now[1].is_full()) {
             return match has_heads {
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the same promise, and quads need not be full.
                 true => unsafe { step::<F, OP, false, true>(call, &now, hashed) },
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the same promise, and quads need not be full.
                 false => unsafe { step::<F, OP, false, false>(call, &now, hashed) },
             };
         }
         if has_heads && (now[0].at == 0 || now[1].at == 0) {
-            // SAFETY: as above.
+            // SAFETY: the caller keeps the same promise, and both quads are full.
             unsafe { step::<F, OP, true, true>(call, &now, hashed) }
         } else {
-            // SAFETY: as above.
+            // SAFETY: the caller keeps the same promise, and both quads are full.
             unsafe { step::<F, OP, true, false>(call, &now, hashed) }
         }
     }
@@ -235,11 +235,11 @@ wide_fn! {
         let first = zmm::xor(first, quad.slot.hash.get());
         // SAFETY: the caller promises weights.
         let (p, q) = unsafe { multiply(first, w) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises weights of four registers, and these are the second's.
         let (r, s) = unsafe { multiply(second, w.wrapping_add(64)) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises weights of four registers, and these are the third's.
         let (t, u) = unsafe { multiply(third, w.wrapping_add(128)) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises weights of four registers, and these are the fourth's.
         let (low, high) = unsafe { multiply(fourth, w.wrapping_add(192)) };
         let (low, high) = (zmm::xor3(low, p, zmm::xor(r, t)), zmm::xor3(high, q, zmm::xor(s, u)));
         quad.slot.hash.set(zmm::xor(high, zmm::fold(low)));

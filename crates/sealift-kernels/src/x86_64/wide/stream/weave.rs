@@ -85,7 +85,7 @@ wide_fn! {
         if matches!(F::KEYS, KeyForm::One) {
             return (first, first);
         }
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the second key is of the form and has so many rounds, too.
         (first, unsafe { round_key::<F>(keys[1], round) })
     }
 }
@@ -160,7 +160,7 @@ wide_fn! {
     pub(super) unsafe fn weights(at: *const u8) -> (Z, Z) {
         // SAFETY: the caller promises a register there.
         let h = unsafe { zmm::load(at) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises the same folded there.
         (h, unsafe { zmm::load(at.wrapping_add(FOLDED)) })
     }
 }

@@ -1,6 +1,6 @@
 """Exchanges sealed rows with Spark: Sealift opens Spark's, and Spark opens Sealift's.
 
-Usage: python tools/spark_exchange.py [--rows N] [--write FILE]
+Usage: python tests/python/spark_exchange.py [--rows N] [--write FILE]
 
 Rows are sealed by `aes_encrypt(text, key, 'GCM', 'DEFAULT', iv, aad)` and by `seal_column` with the
 layout "spark", under keys of 16, 24 and 32 bytes, with and without associated data; a third of
