@@ -27,7 +27,7 @@ impl Stack {
             work();
             registers.save();
         });
-        // SAFETY: as above, and page-aligned; the thread has ended.
+        // SAFETY: `new` has mapped as many bytes, at a page; the thread has ended.
         let stack = unsafe { slice::from_raw_parts(self.0.cast::<u64>(), (BYTES - DISTANCE) / 8) };
         [&registers.0, stack].concat()
     }
