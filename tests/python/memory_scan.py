@@ -7,22 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 
 class Scanner:
     """Finds any 8 bytes of some secrets, wherever they begin; secrets repeat no 8 bytes."""
 
     def __init__(self, secrets: Mapping[str, bytes]) -> None:
-        self._names: dict[int, str] = {}
-        self._low_halves = np.zeros(1 << 16, np.bool_)
+        self._names: dict[bytes, str] = {}
+        # Which two bytes a word begins with, and which follow.
+        self._pairs = np.zeros((2, 1 << 16), np.bool_)
         for name, secret in secrets.items():
             for at in range(0, len(secret) - 7, 8):
                 for word in (secret[at : at + 8], secret[at : at + 8][::-1]):
-                    number = int.from_bytes(word, "little")
-                    self._names[number] = f"{name}, byte {at}"
-                    self._low_halves[number & 0xFFFF] = True
-        self._words = np.array(list(self._names), np.uint64)
+                    self._names[word] = f"{name}, byte {at}"
+                    self._pairs[(0, 1), np.frombuffer(word[:4], "<u2")] = True
 
     def process(self, pid: int) -> list[str]:
         """What is found in a process whose threads all wait, and where."""
@@ -31,21 +29,13 @@ class Scanner:
 
     def __call__(self, data: bytes) -> Iterator[tuple[int, str]]:
         """Offsets in `data` and the secret there."""
-        words = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))
-        at = self._candidates(data)
-        at = at[np.isin(words[at], self._words)]
-        for offset, word in zip(at.tolist(), words[at].tolist(), strict=True):
-            yield offset, self._names[word]
-
-    def _candidates(self, data: bytes) -> npt.NDArray[np.intp]:
-        """Where a word may begin by its first two bytes."""
-        words = len(data) - 7
-        even = np.ndarray((words + 1) // 2, "<u2", data)
-        odd = np.ndarray(words // 2, "<u2", data, offset=1)
-        found = [
-            2 * np.flatnonzero(self._low_halves[half]) + at for at, half in enumerate((even, odd))
-        ]
-        return np.concatenate(found)
+        for start in (0, 1):
+            pairs = np.ndarray((len(data) - start) // 2, "<u2", data, offset=start)
+            first = np.flatnonzero(self._pairs[0].take(pairs[:-1]))
+            both = first[self._pairs[1].take(pairs[first + 1])]
+            for at in start + 2 * both:
+                if name := self._names.get(data[at : at + 8]):
+                    yield int(at), name
 
 
 def _memory(pid: int) -> Iterator[tuple[str, bytes]]:

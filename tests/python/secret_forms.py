@@ -4,8 +4,8 @@ import struct
 
 from sealift import hazmat
 
-# As many powers as the widest code keeps, blocks of key stream, and bytes of either end of a text.
-POWERS = 64
+# Powers of the hash key, blocks of key stream, and bytes of either end of a text.
+POWERS = 32
 BLOCKS = 9
 LONG = 1024
 
