@@ -104,7 +104,7 @@ bench-dpu: ## Measure how many instructions of a simulated DPU a second this mac
 	@cargo bench --quiet -p dpu-sim
 
 .PHONY: dudect
-dudect: $(EXTENSIONS) ## Measure for two minutes whether the kernels' time tells secrets, and write docs/constant-time.md
+dudect: $(EXTENSIONS) ## Measure for a quarter of an hour whether the kernels' time tells secrets, and write docs/constant-time.md
 	@mkdir -p $(RESULTS)
 	@cargo bench --quiet -p sealift-kernels --bench dudect -- $(abspath $(RESULTS))/dudect.json
 	@$(BIN)/python tools/docs.py

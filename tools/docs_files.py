@@ -51,17 +51,27 @@ def error_rates(sources: Sequence[Source]) -> str:
 
 
 def dudect(sources: Sequence[Source]) -> str:
-    """Welch's t of each comparison on each path."""
-    document = json.loads(sources[-1].path.read_text(encoding="utf-8"))
-    cells = {
-        (row["what"], row["path"]): ", then ".join(f"{abs(one['t']):,.1f}" for one in row["found"])
-        for row in document["rows"]
-    }
-    samples = [one["samples"] for row in document["rows"] for one in row["found"]]
-    return (
-        f"{pivot('compared', cells)}\n\n{document['seconds']:g} s and {min(samples):,} to "
-        f"{max(samples):,} batches a figure; measured {sources[-1].origin}."
-    )
+    """Welch's t of each comparison on each path, as the newest file that has the path says."""
+    cells: dict[tuple[str, str], str] = {}
+    origins: dict[str, str] = {}
+    for source in sources:
+        document = json.loads(source.path.read_text(encoding="utf-8"))
+        found = {(row["what"], row["path"]): row["found"][0] for row in document["rows"]}
+        paths = dict.fromkeys(path for _, path in found)
+        cells = {place: text for place, text in cells.items() if place[1] not in paths}
+        cells |= {place: f"{abs(one['t']):,.1f}" for place, one in found.items()}
+        for each in document.get("sensitivity", []):
+            cycles = f"{each['cycles']} cycles" if each["cycles"] else "none"
+            cells[SENSITIVITY, each["path"]] = cycles
+        batches = max(one["samples"] for one in found.values())
+        limits = f"{document['seconds']:g} s and {batches:,} batches a figure at most"
+        threshold = f"a leak from {document['threshold']:.2f} on"
+        origins |= dict.fromkeys(paths, f"{limits}, {threshold}; measured {source.origin}.")
+    notes = [
+        f"{', '.join(path for path in origins if origins[path] == origin)}: {origin}"
+        for origin in dict.fromkeys(origins.values())
+    ]
+    return "\n\n".join([pivot("compared", cells), *notes])
 
 
 def wrong_frames(sources: Sequence[Source]) -> str:
@@ -327,6 +337,7 @@ RATES = {
     "missed": "5 % slower, called the same",
 }
 RAY_COLUMNS = ("million rows a second beyond the first", "times as long as one process")
+SENSITIVITY = "smallest delay of a batch that 95 of 100 runs find"
 NOT_SHOWN = "^5 processes|differ by 0.0 %"
 FLEET_BOUNDS = (
     *("1 PB of", "1,000 nodes of", "cores, GB/s", "network, GB/s", "cores that fill the network"),

@@ -264,16 +264,24 @@ def test_what_ray_costs_is_told_for_few_rows_for_many_and_for_one_more(tmp_path:
 
 
 def test_every_comparison_has_its_t_on_each_path(tmp_path: Path) -> None:
-    file = tmp_path / "2026-01-02/here/dudect.json"
-    file.parent.mkdir(parents=True)
-    rows = [
-        {"what": what, "path": path, "found": [{"t": t, "samples": 5} for t in found]}
-        for what, path, found in (("seal", "p", [-1.0]), ("seal", "q", [9.0, 2.0]))
-    ]
-    file.write_text(json.dumps({"threshold": 4.5, "seconds": 2, "rows": rows}))
-    text = docs_files.dudect([Source(file, "x")])
-    assert "| compared | p | q |" in text
-    assert "| seal | 1.0 | 9.0, then 2.0 |" in text
+    sources = []
+    for machine, paths in (("old", {"p": -8.0, "q": 2.0}), ("new", {"p": -1.0})):
+        file = tmp_path / "2026-01-02" / machine / "dudect.json"
+        file.parent.mkdir(parents=True)
+        rows = [
+            {"what": "seal", "path": path, "found": [{"t": t, "samples": 5}]}
+            for path, t in paths.items()
+        ]
+        document = {"threshold": 4.5, "seconds": 2, "rows": rows}
+        if machine == "new":
+            document["sensitivity"] = [{"path": "p", "cycles": 8, "found": 97, "runs": 100}]
+        file.write_text(json.dumps(document))
+        sources.append(Source(file, machine))
+    text = docs_files.dudect(sources)
+    assert "| compared | q | p |" in text
+    assert "| seal | 2.0 | 1.0 |" in text
+    assert "95 of 100 runs find |  | 8 cycles |" in text
+    assert "\n\np: 2 s and 5 batches a figure at most, a leak from 4.50 on; measured " in text
 
 
 def test_what_every_core_gains_stands_beside_its_machine(tmp_path: Path) -> None:

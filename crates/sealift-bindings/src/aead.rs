@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealift::{
     Algorithm, Cipher, EngineError, Key, Op, Slot, SlotTag, SlotText, Stability, Status, TagLength,
+    wipe_after,
 };
 
 /// Makes a class of an algorithm. The docs of its methods are those of every class; `generate_key` is its own.
@@ -239,10 +240,12 @@ struct OneKey {
 impl OneKey {
     fn new(algorithm: Algorithm, key: &Bound<'_, PyAny>) -> Outcome<Self> {
         let key = Lent::read(key, "key")?;
-        let key = Key::with_algorithm(algorithm, key.as_slice())
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let cipher = Cipher::new(&key).map_err(EngineError::from)?;
-        Ok(Self { algorithm, cipher })
+        wipe_after(|| {
+            let key = Key::with_algorithm(algorithm, key.as_slice())
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let cipher = Cipher::new(&key).map_err(EngineError::from)?;
+            Ok(Self { algorithm, cipher })
+        })
     }
 
     fn encrypt<'py>(

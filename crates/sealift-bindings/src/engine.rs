@@ -16,7 +16,7 @@ use crate::submit::{InFlight, Submission};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Op, Options, Settings, Shape};
+use sealift::{Audit, Call, Key, NonceCheck, NonceRule, Op, Options, Settings, Shape, wipe_after};
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroUsize;
 
@@ -116,12 +116,13 @@ impl Engine {
         algorithm: &str,
         seals_max: Option<i64>,
     ) -> Outcome<Session> {
-        let key = Key::with_algorithm(algorithm.parse()?, Lent::read(key, "key")?.as_slice())?;
+        let (algorithm, bytes) = (algorithm.parse()?, Lent::read(key, "key")?);
+        let key = || Key::with_algorithm(algorithm, bytes.as_slice());
         let session = match seals_max {
-            None => self.engine.session(key)?,
+            None => wipe_after(|| Outcome::Ok(self.engine.session(key()?)?))?,
             Some(limit) => {
                 let limit = crate::forms::at_least(0, limit, "seals_max")?;
-                self.engine.session_with_limit(key, limit as u64)?
+                wipe_after(|| Outcome::Ok(self.engine.session_with_limit(key()?, limit as u64)?))?
             }
         };
         Ok(Session::new(session))

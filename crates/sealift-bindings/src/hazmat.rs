@@ -5,7 +5,7 @@ use crate::gil;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealift::{Key, hazmat};
+use sealift::{Key, hazmat, wipe_after};
 
 /// Encrypts or decrypts with AES in counter mode (SP 800-38A, section 6.5).
 ///
@@ -35,11 +35,14 @@ pub(crate) fn aes_ctr<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (key, counter) = (Lent::read(key, "key")?, Lent::read(counter, "counter")?);
     let data = Lent::read(data, "data")?;
-    let key = Key::new(key.as_slice()).map_err(wrong)?;
     let counter = block(counter.as_slice())?;
     let data = data.as_slice();
-    PyBytes::new_with(py, data.len(), |out| {
-        gil::leave_for(py, data.len(), || hazmat::aes_ctr(&key, counter, data, out)).map_err(wrong)
+    wipe_after(|| {
+        let key = Key::new(key.as_slice()).map_err(wrong)?;
+        PyBytes::new_with(py, data.len(), |out| {
+            gil::leave_for(py, data.len(), || hazmat::aes_ctr(&key, counter, data, out))
+                .map_err(wrong)
+        })
     })
 }
 

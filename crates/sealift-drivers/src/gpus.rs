@@ -12,6 +12,7 @@ use sealift_gpu::opencl::LIBRARY;
 use sealift_gpu::variant::Tables;
 use sealift_gpu::{GpuError, Settings};
 pub use sealift_gpu::{Held, Place, Worker};
+use sealift_kernels::stack::wipe_after;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -162,14 +163,14 @@ struct OnGpu {
 
 impl Software for OnGpu {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        self.worker.run(work).map(drop)
+        wipe_after(|| self.worker.run(work)).map(drop)
     }
 
     fn run_timed(&self, work: &mut Work<'_>, clock: &dyn Clock) -> Result<Timing, DeviceError> {
         // No part of the batch's time: a compiler's seconds, once on a machine, tell nothing of batches to come.
         self.worker.prepare()?;
         let start_ns = clock.now_ns();
-        let took = self.worker.run(work)?;
+        let took = wipe_after(|| self.worker.run(work))?;
         Ok(Timing { origin: self.origin, ..timing(start_ns, clock.now_ns(), took) })
     }
 

@@ -37,6 +37,7 @@ pub mod single;
 pub mod workers;
 
 use sealift_core::{Context, Device, Driver, OpenError, Spec};
+pub use sealift_kernels::stack::wipe_after;
 use std::sync::Arc;
 
 /// Every driver, in the order an engine prefers them.

@@ -5,6 +5,7 @@
 //! - A [`Schedule`] is an expanded key.
 //! - [`run`] works on a range of a checked batch, [`process`] on one message, [`Parts`] on a long one by many threads.
 //! - [`ctr`] is counter mode by itself, for those who know why they want it.
+//! - [`stack`] wipes what code of others leaves.
 //! - [`copy`](mod@copy) moves payload without falling into a trap of the C library.
 //!
 //! A failed message leaves zeros. Nothing secret decides a branch or an address. Ciphertext is
@@ -21,7 +22,7 @@ mod parts;
 mod path;
 mod run;
 mod schedule;
-mod stack;
+pub mod stack;
 #[cfg(sealift_ctgrind)]
 pub mod valgrind;
 mod verdict;

@@ -75,7 +75,7 @@ pub use rehearse::{
 pub use sealift_core::*;
 pub use sealift_drivers::cache::CacheError;
 pub use sealift_drivers::copying::{CopyCost, CopyCostError};
-pub use sealift_drivers::{DRIVERS, driver, open};
+pub use sealift_drivers::{DRIVERS, driver, open, wipe_after};
 #[cfg(feature = "lab")]
 pub use sealift_drivers::{cards, pim};
 pub use sealift_engine::{

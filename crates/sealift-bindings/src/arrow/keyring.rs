@@ -6,7 +6,7 @@ use crate::errors::{Failure, Outcome, type_name, wrong_type};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyMapping, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use sealift::{Algorithm, Key};
+use sealift::{Algorithm, Key, wipe_after};
 use sealift_columns::{ColumnError, KeyId, Segment};
 use std::path::PathBuf;
 
@@ -51,14 +51,17 @@ impl Keyring {
             let right = "give a mapping from id to key, or a function that finds the key of an id";
             return Err(wrong_type(format!("keys is {found}: {right}")).into());
         };
-        for item in items.try_iter()? {
-            let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
-            let id = read_id(&id)?;
-            if made.keyring.contains(&id) {
-                return Err(Failure::Input(format!("key id {id} is there twice: give each once")));
-            }
-            made.add(&id, &keys)?;
-        }
+        wipe_after(|| {
+            items.try_iter()?.try_for_each(|item| {
+                let (id, keys): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+                let id = read_id(&id)?;
+                if made.keyring.contains(&id) {
+                    let reason = format!("key id {id} is there twice: give each once");
+                    return Err(Failure::Input(reason));
+                }
+                made.add(&id, &keys)
+            })
+        })?;
         Ok(made)
     }
 
@@ -145,7 +148,7 @@ impl Keyring {
             for id in missing {
                 let keys = find.bind(py).call1((id_object(py, &id)?,))?;
                 if !keys.is_none() {
-                    self.add(&id, &keys)?;
+                    wipe_after(|| self.add(&id, &keys))?;
                 }
             }
         }

@@ -2,13 +2,15 @@
 
 use bytes::BytesMut;
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::{fmt, mem};
 
 /// Keeps the buffers of results that were dropped. To have memory of a megabyte made and taken back takes
 /// the system longer than sealing what goes into it.
 ///
-/// A buffer still holds the results that were in it: devices write every byte of a batch's results.
+/// A buffer still holds the results that were in it: devices write every byte of a batch's results. It is wiped when its
+/// memory goes back to the system, and with the pool.
 #[derive(Default)]
 pub struct OutputPool {
     kept: Mutex<Kept>,
@@ -50,24 +52,52 @@ impl OutputPool {
     /// waits for none.
     pub(super) fn give(&self, buffer: BytesMut) {
         if !(BYTES_MIN..=BYTES_MAX).contains(&buffer.capacity()) {
-            return;
+            return drop(wiped(buffer));
         }
         let mut kept = match self.kept.try_lock() {
             Ok(kept) => kept,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
+            Err(TryLockError::WouldBlock) => return drop(wiped(buffer)),
         };
-        kept.bytes += buffer.capacity();
-        kept.buffers.push_back(buffer);
-        while kept.buffers.len() > BUFFERS_MAX || kept.bytes > BYTES_MAX {
-            let Some(oldest) = kept.buffers.pop_front() else { break };
-            kept.bytes -= oldest.capacity();
-        }
+        let too_many = kept.add(buffer);
+        // Wiping takes time, which others need not wait for.
+        drop(kept);
+        too_many.into_iter().for_each(|buffer| drop(wiped(buffer)));
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Kept {
+    /// Keeps a buffer, and gives back what is then too much.
+    fn add(&mut self, buffer: BytesMut) -> Vec<BytesMut> {
+        self.bytes += buffer.capacity();
+        self.buffers.push_back(buffer);
+        let mut too_many = vec![];
+        while self.buffers.len() > BUFFERS_MAX || self.bytes > BYTES_MAX {
+            let Some(oldest) = self.buffers.pop_front() else { break };
+            self.bytes -= oldest.capacity();
+            too_many.push(oldest);
+        }
+        too_many
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.buffers.drain(..).for_each(|buffer| drop(wiped(buffer)));
+    }
+}
+
+/// Overwrites all that a buffer has held.
+// IMPLEMENTATION NOTE: not by `zeroize`, which writes a byte at a time.
+fn wiped(mut buffer: BytesMut) -> BytesMut {
+    buffer.resize(buffer.capacity(), 0);
+    buffer.fill(0);
+    black_box(&buffer);
+    buffer
 }
 
 impl fmt::Debug for OutputPool {
@@ -115,6 +145,14 @@ mod tests {
         pool.give(BytesMut::zeroed(BYTES_MIN - 1));
         pool.give(BytesMut::zeroed(BYTES_MAX + 1));
         assert_eq!(kept(), 2);
+    }
+
+    #[test]
+    fn all_that_a_buffer_has_held_is_wiped() {
+        let mut buffer = BytesMut::zeroed(100);
+        buffer.fill(7);
+        buffer.truncate(60);
+        assert_eq!(wiped(buffer), [0; 100][..]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use sealift_core::{
     Algorithm, Capabilities, Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe,
     Role, SessionId, Slot, SlotTag, SlotText, Spec, Stability, Status, TagLength, Work,
 };
-use sealift_kernels::copy::copy;
+use sealift_kernels::{copy::copy, stack::wipe_after};
 use std::ops::Range;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -52,6 +52,16 @@ struct AwsLc {
 
 impl Software for AwsLc {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
+        wipe_after(|| self.messages(work))
+    }
+
+    fn retire(&self, session: SessionId) {
+        self.contexts.retire(session);
+    }
+}
+
+impl AwsLc {
+    fn messages(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
         let batch = work.batch();
         let expander = Contexts { device: &self.name, tag_length: batch.tag_length };
         let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| match lent {
@@ -71,12 +81,6 @@ impl Software for AwsLc {
         }
     }
 
-    fn retire(&self, session: SessionId) {
-        self.contexts.retire(session);
-    }
-}
-
-impl AwsLc {
     fn message(
         &self,
         cipher: &Cipher,
@@ -163,7 +167,7 @@ impl OneKey {
     pub(crate) fn new(key: &Key) -> Result<Self, OpenError> {
         let device = || "library".to_owned();
         let none = |ffi::Refused| OpenError::Absent { device: device(), reason: NO_CONTEXT.into() };
-        Cipher::new(key, TagLength::FULL).map(Self).map_err(none)
+        wipe_after(|| Cipher::new(key, TagLength::FULL)).map(Self).map_err(none)
     }
 
     pub(crate) fn process(
@@ -171,7 +175,8 @@ impl OneKey {
         slot: Slot<'_>,
         stability: Stability,
     ) -> Result<Status, DeviceError> {
-        self.0.process(slot, stability).map_err(|ffi::Refused| DeviceError::Failed {
+        let worked = wipe_after(|| self.0.process(slot, stability));
+        worked.map_err(|ffi::Refused| DeviceError::Failed {
             device: "library".to_owned(),
             reason: "AWS-LC did not seal the message".to_owned(),
         })

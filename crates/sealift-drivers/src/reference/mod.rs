@@ -11,7 +11,7 @@ use sealift_core::{
     Algorithm, Capabilities, Context, Device, DeviceError, Driver, NonceLengths, OpenError, Probe,
     Role, SessionId, Slot, SlotTag, SlotText, Spec, Status, Work,
 };
-use sealift_kernels::copy::copy;
+use sealift_kernels::{copy::copy, stack::wipe_after};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -47,23 +47,27 @@ struct Oracle;
 
 impl Software for Oracle {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
-        let mut kept = None;
-        for message in 0..work.len() {
-            let (session, cipher) = match work.batch().session_of(message) {
-                None => {
-                    let key = work.raw_key(message).unwrap_or_default();
-                    (None, Cipher::new(work.batch().algorithm, key)?)
-                }
-                Some(session) => (Some(session), cipher_of(work, session, kept.take())?),
-            };
-            let status = process(&cipher, work.slot(message))?;
-            work.set_status(message, status);
-            kept = Some((session, cipher));
-        }
-        Ok(())
+        wipe_after(|| messages(work))
     }
 
     fn retire(&self, _: SessionId) {}
+}
+
+fn messages(work: &mut Work<'_>) -> Result<(), DeviceError> {
+    let mut kept = None;
+    for message in 0..work.len() {
+        let (session, cipher) = match work.batch().session_of(message) {
+            None => {
+                let key = work.raw_key(message).unwrap_or_default();
+                (None, Cipher::new(work.batch().algorithm, key)?)
+            }
+            Some(session) => (Some(session), cipher_of(work, session, kept.take())?),
+        };
+        let status = process(&cipher, work.slot(message))?;
+        work.set_status(message, status);
+        kept = Some((session, cipher));
+    }
+    Ok(())
 }
 
 /// The expanded key of a session: the one of the message before, if that has the same session.

@@ -8,6 +8,22 @@ pub(crate) fn ticks(work: impl FnOnce()) -> u64 {
     now() - start
 }
 
+/// Takes so many cycles of the processor, and some that are always the same: a loop that takes one a turn.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn spend(cycles: u64) {
+    // SAFETY: it counts a register of its own down to zero.
+    unsafe {
+        core::arch::asm!("2: dec {0}", "jnz 2b", inout(reg) cycles + 1 => _, options(nomem, nostack));
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn spend(cycles: u64) {
+    (0..cycles).for_each(|cycle| {
+        std::hint::black_box(cycle);
+    });
+}
+
 #[cfg(target_arch = "x86_64")]
 fn now() -> u64 {
     use core::arch::x86_64::{_mm_lfence, _rdtsc};

@@ -3,12 +3,13 @@
 use std::{hint::black_box, sync::Arc};
 
 use sealift_core::{
-    Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, Tags, Work,
+    Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId, Status,
+    Tags, Work,
 };
-use sealift_kernels::{Path, Schedule, Schedules, run};
+use sealift_kernels::{Path, Schedule, Schedules, ctr_in_place, run};
 
 use crate::{
-    cases::{Case, Differ, How},
+    cases::{Case, Differ, How, Job},
     clock,
 };
 
@@ -24,7 +25,7 @@ pub(crate) enum Class {
 /// One batch with its memory.
 pub(crate) struct Lane {
     path: Path,
-    case: &'static Case,
+    case: Case,
     class: Class,
     keys: Vec<u8>,
     schedules: Vec<Schedule>,
@@ -38,10 +39,10 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(path: Path, case: &'static Case) -> Lane {
+    pub(crate) fn new(path: Path, case: Case) -> Lane {
         let keys = vec![0; case.key_bytes * MESSAGES];
         let texts = vec![0; case.text_bytes * MESSAGES];
-        let (tags, nonces) = (vec![0; 16 * MESSAGES], vec![7; 12 * MESSAGES]);
+        let (tags, nonces) = (vec![0; 16 * MESSAGES], vec![7; case.nonce_bytes * MESSAGES]);
         let mut lane = Lane {
             path,
             case,
@@ -56,13 +57,19 @@ impl Lane {
             tags,
             status: vec![Status::NotProcessed; MESSAGES],
         };
-        lane.expand();
-        if case.op == Op::Open {
-            lane.work(Op::Seal, |work| work());
-            lane.texts.copy_from_slice(&lane.output);
-            lane.right_tags.copy_from_slice(&lane.made);
-        }
+        lane.ready();
         lane
+    }
+
+    /// Expands the keys, and makes what is to be opened of the plaintexts.
+    fn ready(&mut self) {
+        self.expand();
+        if self.case.job == Job::Open {
+            self.work(Op::Seal, |work| work());
+            self.texts.copy_from_slice(&self.output);
+            self.right_tags.copy_from_slice(&self.made);
+            self.tags.copy_from_slice(&self.made);
+        }
     }
 
     pub(crate) fn class(&self) -> Class {
@@ -82,22 +89,22 @@ impl Lane {
                     tag[15] ^= 0x10 & last;
                 }
             }
-            Differ::Secrets | Differ::LoopByKey | Differ::Nothing => {
-                let differ = self.case.differ != Differ::Nothing;
+            Differ::Secrets | Differ::LoopByKey | Differ::Nothing | Differ::Delay(_) => {
+                let differ = matches!(self.case.differ, Differ::Secrets | Differ::LoopByKey);
                 let mask = if differ { keep(class) } else { u8::MAX };
                 random.fill(&mut self.keys, mask);
                 random.fill(&mut self.texts, mask);
-                self.expand();
+                self.ready();
             }
         }
     }
 
     /// The ticks that the batch took.
     pub(crate) fn timed(&mut self) -> u64 {
-        let (differ, key) = (self.case.differ, self.keys[0]);
+        let (differ, key, class) = (self.case.differ, self.keys[0], self.class);
         let compared = (self.tags.clone(), self.right_tags.clone());
         let mut ticks = 0;
-        self.work(self.case.op, |work| {
+        let within = |work: &mut dyn FnMut()| {
             ticks = clock::ticks(|| {
                 work();
                 match differ {
@@ -105,13 +112,25 @@ impl Lane {
                         black_box(bit);
                     }),
                     Differ::EarlyExit => early_exit(&compared.0, &compared.1),
+                    Differ::Delay(cycles) => clock::spend(cycles * (class as u64)),
                     _ => {}
                 }
             });
-        });
-        let expected = if self.case.op == Op::Seal { Status::Ok } else { Status::AuthFailed };
-        assert!(self.status.iter().all(|status| *status == expected));
+        };
+        match self.case.job {
+            Job::Seal => self.work(Op::Seal, within),
+            Job::Open => self.work(Op::Open, within),
+            Job::Ctr => self.add_key_streams(within),
+        }
         ticks
+    }
+
+    fn add_key_streams(&mut self, within: impl FnOnce(&mut dyn FnMut())) {
+        let (path, schedule, bytes) = (self.path, &self.schedules[0], self.case.text_bytes);
+        let texts = &mut self.texts;
+        within(&mut || {
+            texts.chunks_mut(bytes).for_each(|text| ctr_in_place(path, schedule, [7; 16], text));
+        });
     }
 
     fn expand(&mut self) {
@@ -125,7 +144,7 @@ impl Lane {
     }
 
     fn work(&mut self, op: Op, within: impl FnOnce(&mut dyn FnMut())) {
-        let Case { keys, text_bytes, key_bytes, .. } = *self.case;
+        let Case { keys, text_bytes, key_bytes, nonce_bytes, differ, .. } = self.case;
         let each: Vec<&Schedule> = self.schedules.iter().collect();
         let batch_keys = match keys {
             How::Raw => Keys::Raw(Column::fixed(&self.keys, key_bytes)),
@@ -135,7 +154,8 @@ impl Lane {
         let batch = Batch {
             ops: Ops::All(op),
             tags: Tags::Apart(Column::fixed(&self.tags, 16)),
-            ..Batch::seal(MESSAGES, batch_keys, Column::fixed(&self.nonces, 12), text)
+            nonce_rule: NonceRule::HazmatAnyLength,
+            ..Batch::seal(MESSAGES, batch_keys, Column::fixed(&self.nonces, nonce_bytes), text)
         };
         let output = Output {
             text: Place::fixed(&mut self.output, text_bytes),
@@ -149,6 +169,9 @@ impl Lane {
             How::Raw => Schedules::Raw,
         };
         within(&mut || run(self.path, &mut work, 0..MESSAGES, schedules));
+        let is_wrong = op == Op::Open && matches!(differ, Differ::WrongByte | Differ::EarlyExit);
+        let expected = if is_wrong { Status::AuthFailed } else { Status::Ok };
+        assert!(self.status.iter().all(|status| *status == expected));
     }
 }
 

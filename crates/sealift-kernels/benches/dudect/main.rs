@@ -4,7 +4,7 @@
 //! nothing else runs. Two classes of inputs, one fixed and one drawn anew each time, are prepared in an order
 //! that a coin decides, and worked and timed in that order; Welch's t says whether their times
 //! differ. Planted leaks have to be found and two classes of the same kind must not be told apart, or what is found
-//! proves nothing. What comes out at more than the threshold is measured again.
+//! proves nothing. Delays of more and more cycles are planted until 95 of 100 runs find them.
 //!
 //! After Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017.
 
@@ -14,13 +14,14 @@
 mod cases;
 mod clock;
 mod lane;
+mod sensitivity;
+mod sequential;
 mod welch;
 
-use std::time::{Duration, Instant};
-
 use cases::{CASES, Case, Kind};
-use lane::{Class, Lane};
 use sealift_kernels::Path;
+use sensitivity::Sensitivity;
+use sequential::{LOOKS, Test};
 use welch::Found;
 
 fn main() {
@@ -35,18 +36,19 @@ fn main() {
         ["--seconds", seconds, file] => (seconds.parse().unwrap(), Some(file)),
         _ => panic!("usage: dudect [--seconds S] [FILE.json], and not {arguments:?}"),
     };
-    let mut rows = vec![];
-    for path in Path::available().into_iter().filter(|path| *path != Path::Model) {
+    let paths: Vec<_> = Path::available().into_iter().filter(|path| *path != Path::Model).collect();
+    let test = Test::new(seconds, ERROR / (paths.len() * CASES.len()) as f64);
+    let (mut rows, mut sensitivities) = (vec![], vec![]);
+    for path in paths {
         for case in CASES {
-            rows.push(measured(path, case, seconds));
+            rows.push(Row::measured(path, case, &test));
             println!("{}", rows[rows.len() - 1].shown());
         }
+        sensitivities.push(Sensitivity::measured(path, &test));
+        println!("{}", sensitivities[sensitivities.len() - 1].shown());
     }
     if let Some(file) = file {
-        let rows: Vec<String> = rows.iter().map(Row::json).collect();
-        let rows = rows.join(",\n  ");
-        let head = format!("\"threshold\": {THRESHOLD}, \"seconds\": {seconds}");
-        std::fs::write(file, format!("{{{head}, \"rows\": [\n  {rows}\n]}}\n")).unwrap();
+        std::fs::write(file, document(&test, &rows, &sensitivities)).unwrap();
         println!("written to {file}");
     }
     let wrong = rows.iter().filter(|row| !row.is_as_it_should_be()).count();
@@ -56,85 +58,58 @@ fn main() {
     }
 }
 
-/// What was found of a case on a path, the first time and where that was too much again.
+/// What was found of a case on a path.
 struct Row {
     path: &'static str,
     case: &'static Case,
-    found: Vec<Found>,
+    found: Found,
+    looks: usize,
+    is_told_apart: bool,
 }
 
 impl Row {
+    fn measured(path: Path, case: &'static Case, test: &Test) -> Row {
+        let (found, looks) = test.run(path, *case, 0);
+        let is_told_apart = test.tells_apart(&found);
+        Row { path: path.name(), case, found, looks, is_told_apart }
+    }
+
     fn is_as_it_should_be(&self) -> bool {
-        let sign = self.found[0].t.signum();
-        let is_told_apart = self.found.iter().all(|found| sign * found.t >= THRESHOLD);
-        is_told_apart == (self.case.kind == Kind::Planted)
+        self.is_told_apart == (self.case.kind == Kind::Planted)
     }
 
     fn shown(&self) -> String {
-        let found = self.found.iter().map(|found| format!("{:.2}", found.t)).collect::<Vec<_>>();
-        let Row { path, case, .. } = self;
+        let Row { path, case, found, looks, .. } = self;
         let verdict = if self.is_as_it_should_be() { "" } else { "  <- not as it should be" };
-        format!("{path}: {}: t = {}{verdict}", case.what, found.join(", then "))
+        format!("{path}: {}: t = {:.2} at look {looks} of {LOOKS}{verdict}", case.what, found.t)
     }
 
     fn json(&self) -> String {
-        let Row { path, case, found } = self;
-        let found: Vec<String> = found
-            .iter()
-            .map(|Found { t, kept, samples, median }| {
-                format!(
-                    "{{\"t\": {t:.3}, \"of\": \"{kept}\", \"samples\": {samples}, \"median_ticks\": {median}}}"
-                )
-            })
-            .collect();
+        let Row { path, case, found, looks, .. } = self;
+        let Found { t, kept, samples, median } = found;
         let (what, kind) = (case.what, case.kind.name());
-        let found = found.join(", ");
         format!(
-            "{{\"path\": \"{path}\", \"kind\": \"{kind}\", \"what\": \"{what}\", \"found\": [{found}]}}"
+            "{{\"path\": \"{path}\", \"kind\": \"{kind}\", \"what\": \"{what}\", \"looks\": {looks}, \
+             \"found\": [{{\"t\": {t:.3}, \"of\": \"{kept}\", \"samples\": {samples}, \
+             \"median_ticks\": {median}}}]}}"
         )
     }
 }
 
-fn measured(path: Path, case: &'static Case, seconds: f64) -> Row {
-    let once = || welch::found(&samples(path, case, Duration::from_secs_f64(seconds)));
-    let mut found = vec![once()];
-    while case.kind != Kind::Planted && found.len() < TIMES && is_too_much(&found) {
-        found.push(once());
-    }
-    Row { path: path.name(), case, found }
+fn document(test: &Test, rows: &[Row], sensitivities: &[Sensitivity]) -> String {
+    let rows: Vec<String> = rows.iter().map(Row::json).collect();
+    let sensitivities: Vec<String> = sensitivities.iter().map(Sensitivity::json).collect();
+    format!(
+        "{{\"threshold\": {:.2}, \"error\": {ERROR}, \"seconds\": {}, \"sensitivity\": [\n  {}\n], \
+         \"rows\": [\n  {}\n]}}\n",
+        test.threshold,
+        test.seconds,
+        sensitivities.join(",\n  "),
+        rows.join(",\n  "),
+    )
 }
 
-fn is_too_much(found: &[Found]) -> bool {
-    found.last().is_some_and(|found| found.t.abs() >= THRESHOLD)
-}
-
-/// Ticks that the work of each class took.
-fn samples(path: Path, case: &'static Case, during: Duration) -> [Vec<u64>; 2] {
-    let mut lanes: Vec<Lane> = (0..LANES).map(|_| Lane::new(path, case)).collect();
-    let mut random = lane::Random(0x5ea1_1f70);
-    let mut samples = [vec![], vec![]];
-    let start = Instant::now();
-    let mut is_warm = false;
-    while start.elapsed() < during {
-        for lane in &mut lanes {
-            let class = if random.next() & 1 == 0 { Class::Fixed } else { Class::Drawn };
-            lane.prepare(class, &mut random);
-        }
-        for lane in &mut lanes {
-            let ticks = lane.timed();
-            if is_warm {
-                samples[lane.class() as usize].push(ticks);
-            }
-        }
-        is_warm = true;
-    }
-    samples
-}
-
-/// Batches prepared before any of them is timed, so that a class says nothing of the caches.
-const LANES: usize = 16;
+/// How long a case is measured if nothing is found.
 const SECONDS: f64 = 2.0;
-/// How often classes that seem to differ are measured; a leak shows each time, a noisy minute doesn't.
-const TIMES: usize = 3;
-/// From here on the leakage tests of side-channel evaluations speak of a leak.
-const THRESHOLD: f64 = 4.5;
+/// The chance that a run of all cases finds a leak where there is none.
+const ERROR: f64 = 0.01;

@@ -1,6 +1,7 @@
 //! Welch's t of two samples of times, of all of them and of the faster ones.
 
 /// The largest t that was found.
+#[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) t: f64,
     /// Which of the times it is of.
@@ -60,5 +61,8 @@ fn variance(values: &[f64]) -> f64 {
 fn index(len: usize, share: f64) -> usize {
     (((len - 1) as f64) * share) as usize
 }
+
+/// How many values of t are looked at.
+pub(crate) const STATISTICS: usize = 2 * PERCENTILES.len() - 2;
 
 const PERCENTILES: [f64; 6] = [100.0, 99.9, 99.0, 95.0, 80.0, 50.0];

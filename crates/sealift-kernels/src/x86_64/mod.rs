@@ -17,6 +17,7 @@ mod long;
 pub(crate) mod narrow;
 mod part;
 mod parts;
+pub(crate) mod registers;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 pub(crate) mod wide;

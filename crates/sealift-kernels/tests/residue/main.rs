@@ -1,4 +1,4 @@
-//! Nothing of a key, a plaintext or a key stream is left on the stack of a thread that worked.
+//! Nothing of a key, a plaintext or a key stream is left on the stack and in the vector registers of a thread that worked.
 //!
 //! A job is done twice with each of three kinds of secrets, everything else being the same bytes in the
 //! same places, on a stack that is painted before and read after. A word that is the same both times with
@@ -29,7 +29,27 @@ fn a_planted_copy_of_a_key_is_found() {
         let left = stack.after(&mut || leave_on_the_stack(&key));
         (left, vec![])
     });
-    assert_eq!(found.len(), 4, "a key of 32 bytes, and nothing else: {found:?}");
+    // Registers that copied it have it, too.
+    let on_stack = found.iter().filter(|(place, _)| *place <= stack::BYTES - stack::DISTANCE);
+    assert_eq!(on_stack.count(), 4, "a key of 32 bytes, and nothing else: {found:?}");
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "a register is planted")]
+fn a_key_that_is_planted_in_a_register_is_found() {
+    let mut stack = Stack::new();
+    let found = residue(&mut stack, |seed, stack| {
+        let key = common::Random(seed).bytes(16);
+        let left = stack.after(&mut || {
+            // SAFETY: the key has as many readable bytes.
+            unsafe {
+                core::arch::asm!("movdqu xmm13, [{}]", in(reg) key.as_ptr(), out("xmm13") _);
+            }
+        });
+        (left, vec![])
+    });
+    assert_eq!(found.len(), 2, "a key of 16 bytes, and nothing else: {found:?}");
 }
 
 #[test]
@@ -127,7 +147,7 @@ fn parts_of_a_text_leave_nothing_of_its_key_on_the_stack() {
     }
 }
 
-/// A word of a stack that came from a secret: how far it lies below the work in bytes, and the word.
+/// A word that came from a secret: how far it lies below the work in bytes, registers below the stack, and the word.
 type Found = (usize, u64);
 
 /// What is left of secrets. `left` works with those of a seed and gives the stack and what is public.

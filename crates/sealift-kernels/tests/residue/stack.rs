@@ -17,13 +17,19 @@ impl Stack {
     }
 
     /// Paints the stack, works on it in a thread of its own, and gives what is left below: the words of
-    /// the stack, the deepest first, without those above the work, which belong to the thread.
+    /// the vector registers, as if they lay deepest, and those of the stack, the deepest first, without those above the
+    /// work, which belong to the thread.
     pub(crate) fn after(&mut self, work: &mut dyn FnMut()) -> Vec<u64> {
         // SAFETY: `new` has mapped as many bytes, and no thread uses them.
         unsafe { self.0.write_bytes(PAINT, BYTES) };
-        self.run(work);
-        // SAFETY: as above, and page-aligned; the thread has ended.
-        unsafe { slice::from_raw_parts(self.0.cast::<u64>(), (BYTES - DISTANCE) / 8) }.to_vec()
+        let mut registers = Registers([0; 2_048]);
+        self.run(&mut || {
+            work();
+            registers.save();
+        });
+        // SAFETY: `new` has mapped as many bytes, at a page; the thread has ended.
+        let stack = unsafe { slice::from_raw_parts(self.0.cast::<u64>(), (BYTES - DISTANCE) / 8) };
+        [&registers.0, stack].concat()
     }
 
     fn run(&mut self, mut work: &mut dyn FnMut()) {
@@ -56,6 +62,28 @@ impl Drop for Stack {
     }
 }
 
+/// Room for all registers that a processor saves.
+#[repr(C, align(64))]
+struct Registers([u64; 2_048]);
+
+impl Registers {
+    /// Writes what vector registers hold now.
+    #[inline(always)]
+    fn save(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the room is aligned and more than any processor writes, and those with AES-NI have the instruction.
+        unsafe {
+            core::arch::asm!(
+                "xsave64 [{}]",
+                in(reg) &raw mut self.0,
+                in("eax") u32::MAX,
+                in("edx") u32::MAX,
+                options(nostack),
+            );
+        }
+    }
+}
+
 extern "C" fn start(argument: *mut c_void) -> *mut c_void {
     // SAFETY: `run` points it to its work and waits for the end.
     let work = unsafe { &mut *argument.cast::<&mut dyn FnMut()>() };
@@ -74,5 +102,5 @@ fn far_below(work: &mut dyn FnMut()) {
 
 const PAINT: u8 = 0x5a;
 /// From the end of the stack to the work.
-const DISTANCE: usize = 64 << 10;
-const BYTES: usize = 1 << 20;
+pub(crate) const DISTANCE: usize = 64 << 10;
+pub(crate) const BYTES: usize = 1 << 20;
