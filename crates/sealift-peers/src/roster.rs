@@ -7,6 +7,7 @@ use crate::peers::evp_aead::{AwsLc, BoringSsl};
 use crate::peers::graviola::Graviola;
 use crate::peers::ipp::Intel;
 use crate::peers::ipsec_mb::IpsecMb;
+use crate::peers::isal_crypto::IsalCrypto;
 use crate::peers::openssl::OpenSsl;
 use crate::peers::ring::Ring;
 use crate::peers::rustcrypto::RustCrypto;
@@ -40,6 +41,7 @@ pub static PEERS: &[Peer] = &[
     Peer::of::<Graviola>(),
     Peer::of::<OpenSsl>(),
     Peer::of::<IpsecMb>(),
+    Peer::of::<IsalCrypto>(),
     Peer::of::<Intel>(),
 ];
 

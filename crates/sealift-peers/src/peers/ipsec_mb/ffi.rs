@@ -1,8 +1,8 @@
 //! The functions of `intel-ipsec-mb.h`, found at run time.
 #![allow(unsafe_code)]
 
+use crate::peers::{Direction, Message, why};
 use libloading::Library;
-use std::error::Error;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use zeroize::{DefaultIsZeroes, Zeroize};
 
@@ -23,22 +23,6 @@ pub struct Key {
     size: usize,
     data: Box<[Line]>,
     context: Box<[Line; 4]>,
-}
-
-/// What is done to a text.
-#[derive(Clone, Copy)]
-pub(super) enum Direction {
-    Encrypt,
-    Decrypt,
-}
-
-/// A message; the tag is written in both directions.
-pub(super) struct Message<'m> {
-    pub(super) nonce: &'m [u8],
-    pub(super) aad: &'m [u8],
-    pub(super) input: &'m [u8],
-    pub(super) output: &'m mut [u8],
-    pub(super) tag: &'m mut [u8],
 }
 
 impl Functions {
@@ -264,11 +248,6 @@ fn version(library: &Library) -> Result<String, String> {
     }
     // SAFETY: the text ends with a zero and is never changed.
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
-/// What the loader says, which its error keeps behind the name of the call that failed.
-fn why(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// A cache line.

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use crate::cipher::{Opening, Sealing};
+use crate::peers::why;
 use libloading::Library;
-use std::error::Error;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -240,11 +240,6 @@ fn version(library: &Library) -> Result<String, String> {
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     // "OpenSSL 3.0.19 27 Jan 2026 (Library: …)"
     Ok(text.split(' ').take(2).collect::<Vec<_>>().join(" "))
-}
-
-/// What the loader says, which its error keeps behind the name of the call that failed.
-fn why(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 const SET_NONCE_LENGTH: c_int = 0x9;
