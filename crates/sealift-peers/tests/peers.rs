@@ -52,7 +52,7 @@ fn spec(columns: Columns, regime: Regime, batch: usize) -> ArmSpec {
 fn everyone() -> Vec<String> {
     let paths = sealift_kernels::Path::available();
     let own = paths.iter().map(|path| format!("kernels:isa={},batch=17", path.name()));
-    let own = own.chain(["engine".to_owned(), "engine:batch=7".to_owned()]);
+    let own = own.chain(["engine", "engine:batch=7", "engine:device=library"].map(str::to_owned));
     own.chain(PEERS.iter().map(|peer| peer.name.to_owned())).collect()
 }
 

@@ -3,9 +3,9 @@
 
 use aws_lc_sys::{
     AES_KEY, AES_encrypt, AES_set_encrypt_key, AWSLC_VERSION_NUMBER_STRING, ERR_clear_error,
-    EVP_AEAD, EVP_AEAD_CTX, EVP_AEAD_CTX_free, EVP_AEAD_CTX_new, EVP_AEAD_CTX_open_gather,
-    EVP_AEAD_CTX_seal_scatter, EVP_aead_aes_128_gcm, EVP_aead_aes_128_gcm_siv,
-    EVP_aead_aes_192_gcm, EVP_aead_aes_256_gcm, EVP_aead_aes_256_gcm_siv,
+    EVP_AEAD, EVP_AEAD_CTX, EVP_AEAD_CTX_cleanup, EVP_AEAD_CTX_free, EVP_AEAD_CTX_init,
+    EVP_AEAD_CTX_new, EVP_AEAD_CTX_open_gather, EVP_AEAD_CTX_seal_scatter, EVP_aead_aes_128_gcm,
+    EVP_aead_aes_128_gcm_siv, EVP_aead_aes_192_gcm, EVP_aead_aes_256_gcm, EVP_aead_aes_256_gcm_siv,
 };
 use sealift_core::{Algorithm, Key, KeyLength, TagLength};
 use std::ffi::CStr;
@@ -97,6 +97,20 @@ impl Aead {
             unsafe { EVP_AEAD_CTX_new(aead, bytes.as_ptr(), bytes.len(), tag_length.bytes()) };
         let context = NonNull::new(context).ok_or_else(refused)?;
         Ok(Self { context, tag_length })
+    }
+
+    /// Expands another key in this one's place, which costs no memory.
+    pub(super) fn renew(self, key: &Key) -> Result<Self, Refused> {
+        let (context, aead, bytes) = (self.context.as_ptr(), algorithm(key), key.as_bytes());
+        // SAFETY: the context is whole, and the next call writes it anew.
+        unsafe { EVP_AEAD_CTX_cleanup(context) };
+        let (tag_bytes, no_engine) = (self.tag_length.bytes(), ptr::null_mut());
+        // SAFETY: a cleaned context may be set; the algorithm is a static of the library's, and the key has `len`
+        // readable bytes. A context that could not be set is dropped here, unused.
+        let done = unsafe {
+            EVP_AEAD_CTX_init(context, aead, bytes.as_ptr(), bytes.len(), tag_bytes, no_engine)
+        };
+        if done == 1 { Ok(self) } else { Err(refused()) }
     }
 
     /// How long its tags are.

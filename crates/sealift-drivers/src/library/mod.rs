@@ -63,11 +63,15 @@ impl Software for AwsLc {
         match &batch.keys {
             Keys::Session(session) => self.contexts.run_one(*session, work, &expander, step),
             Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
-            Keys::Raw(keys) => (0..work.len()).try_for_each(|i| {
-                let key = Key::with_algorithm(batch.algorithm, keys.get(i))
-                    .map_err(|error| self.failed(error.to_string()))?;
-                self.message(&expander.expand(&key)?, work, i)
-            }),
+            Keys::Raw(keys) => {
+                let mut last = None;
+                (0..work.len()).try_for_each(|i| {
+                    let key = Key::with_algorithm(batch.algorithm, keys.get(i))
+                        .map_err(|error| self.failed(error.to_string()))?;
+                    let renewed = expander.renew(last.take(), &key)?;
+                    self.message(last.insert(renewed), work, i)
+                })
+            }
         }
     }
 
@@ -102,6 +106,18 @@ struct Contexts<'a> {
     tag_length: TagLength,
 }
 
+impl Contexts<'_> {
+    /// Expands a key in the place of one that isn't needed any more.
+    fn renew(&self, last: Option<Cipher>, key: &Key) -> Result<Cipher, DeviceError> {
+        let Some(Cipher::Aead(aead)) = last else { return self.expand(key) };
+        aead.renew(key).map(Cipher::Aead).map_err(|ffi::Refused| self.no_context())
+    }
+
+    fn no_context(&self) -> DeviceError {
+        DeviceError::Failed { device: self.device.to_owned(), reason: NO_CONTEXT.to_owned() }
+    }
+}
+
 impl Expander for Contexts<'_> {
     type Expanded = Cipher;
 
@@ -110,10 +126,7 @@ impl Expander for Contexts<'_> {
     }
 
     fn expand(&self, key: &Key) -> Result<Cipher, DeviceError> {
-        Cipher::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {
-            device: self.device.to_owned(),
-            reason: NO_CONTEXT.to_owned(),
-        })
+        Cipher::new(key, self.tag_length).map_err(|ffi::Refused| self.no_context())
     }
 
     fn serves(&self, cipher: &Cipher) -> bool {
