@@ -7,8 +7,8 @@ version that loads here from this machine's mirror and checks it by Debian's sig
 and sources are separate ones, so nothing of the system changes. OpenSSL and BoringSSL are built, a
 minute each, from the sources in the crates openssl-src and boring-sys, which cargo checks by
 benches/peer-sources/Cargo.lock. ISA-L crypto is in no package index: it is looked for in FOLDER. A
-library that can't be installed is a line with the reason. What is there already stays; delete FOLDER
-to look for newer versions. Needs nothing but Python.
+library that can't be installed is a line with the reason. What is there already stays; delete
+FOLDER to look for newer versions. Needs nothing but Python.
 """
 
 import functools

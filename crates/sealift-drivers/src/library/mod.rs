@@ -54,22 +54,33 @@ impl Software for AwsLc {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
         let batch = work.batch();
         let expander = Contexts { device: &self.name, tag_length: batch.tag_length };
-        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| match lent {
-            Lent::One(cipher) => range.into_iter().try_for_each(|i| self.message(cipher, work, i)),
-            Lent::Each(each) => {
-                range.zip(each).try_for_each(|(i, cipher)| self.message(cipher, work, i))
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| {
+            let process = |cipher: &Cipher, work: &mut Work<'_>, i| {
+                self.message(work, i, |slot, stability| cipher.process(slot, stability))
+            };
+            match lent {
+                Lent::One(cipher) => range.into_iter().try_for_each(|i| process(cipher, work, i)),
+                Lent::Each(each) => {
+                    range.zip(each).try_for_each(|(i, cipher)| process(cipher, work, i))
+                }
             }
         };
         match &batch.keys {
             Keys::Session(session) => self.contexts.run_one(*session, work, &expander, step),
             Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
             Keys::Raw(keys) => {
-                let mut last = None;
+                // One room for the keys of all messages, one after the other.
+                let mut aead = Aead::new();
                 (0..work.len()).try_for_each(|i| {
                     let key = Key::with_algorithm(batch.algorithm, keys.get(i))
                         .map_err(|error| self.failed(error.to_string()))?;
-                    let renewed = expander.renew(last.take(), &key)?;
-                    self.message(last.insert(renewed), work, i)
+                    self.message(work, i, |slot, stability| match &key {
+                        Key::Xaes256(raw) => Cipher::Xaes(Xaes::new(raw)?).process(slot, stability),
+                        _ => {
+                            aead.set(&key, batch.tag_length)?;
+                            process(&aead, slot, stability)
+                        }
+                    })
                 })
             }
         }
@@ -83,13 +94,13 @@ impl Software for AwsLc {
 impl AwsLc {
     fn message(
         &self,
-        cipher: &Cipher,
         work: &mut Work<'_>,
         message: usize,
+        process: impl FnOnce(Slot<'_>, Stability) -> Result<Status, ffi::Refused>,
     ) -> Result<(), DeviceError> {
         let stability = work.batch().stability;
-        let status = cipher.process(work.slot(message), stability).map_err(|ffi::Refused| {
-            self.failed(format!("AWS-LC did not seal message {message}"))
+        let status = process(work.slot(message), stability).map_err(|ffi::Refused| {
+            self.failed(format!("AWS-LC did not work message {message}"))
         })?;
         work.set_status(message, status);
         Ok(())
@@ -106,18 +117,6 @@ struct Contexts<'a> {
     tag_length: TagLength,
 }
 
-impl Contexts<'_> {
-    /// Expands a key in the place of one that isn't needed any more.
-    fn renew(&self, last: Option<Cipher>, key: &Key) -> Result<Cipher, DeviceError> {
-        let Some(Cipher::Aead(aead)) = last else { return self.expand(key) };
-        aead.renew(key).map(Cipher::Aead).map_err(|ffi::Refused| self.no_context())
-    }
-
-    fn no_context(&self) -> DeviceError {
-        DeviceError::Failed { device: self.device.to_owned(), reason: NO_CONTEXT.to_owned() }
-    }
-}
-
 impl Expander for Contexts<'_> {
     type Expanded = Cipher;
 
@@ -126,21 +125,24 @@ impl Expander for Contexts<'_> {
     }
 
     fn expand(&self, key: &Key) -> Result<Cipher, DeviceError> {
-        Cipher::new(key, self.tag_length).map_err(|ffi::Refused| self.no_context())
+        Cipher::new(key, self.tag_length).map_err(|ffi::Refused| DeviceError::Failed {
+            device: self.device.to_owned(),
+            reason: NO_CONTEXT.to_owned(),
+        })
     }
 
     fn serves(&self, cipher: &Cipher) -> bool {
         match cipher {
-            Cipher::Aead(aead) => aead.tag_length() == self.tag_length,
+            Cipher::Aead(aead) => aead.tag_length() == Some(self.tag_length),
             Cipher::Xaes(_) => true,
         }
     }
 }
 
-/// An expanded key.
+/// An expanded key, behind a pointer, so that a move leaves no copy.
 #[derive(Debug)]
 enum Cipher {
-    Aead(Aead),
+    Aead(Box<Aead>),
     /// For XAES-256-GCM, which AWS-LC has not: its blocks derive each message's key.
     Xaes(Xaes),
 }
@@ -149,7 +151,11 @@ impl Cipher {
     fn new(key: &Key, tag_length: TagLength) -> Result<Self, ffi::Refused> {
         match key {
             Key::Xaes256(bytes) => Xaes::new(bytes).map(Self::Xaes),
-            _ => Aead::new(key, tag_length).map(Self::Aead),
+            _ => {
+                let mut aead = Box::new(Aead::new());
+                aead.set(key, tag_length)?;
+                Ok(Self::Aead(aead))
+            }
         }
     }
 
@@ -159,7 +165,8 @@ impl Cipher {
             Self::Aead(aead) => process(aead, slot, stability),
             Self::Xaes(xaes) => match slot.nonce.split_first_chunk() {
                 Some((head, nonce)) => {
-                    let derived = Aead::new(&xaes.derive(head), TagLength::FULL)?;
+                    let mut derived = Aead::new();
+                    derived.set(&xaes.derive(head), TagLength::FULL)?;
                     process(&derived, Slot { nonce, ..slot }, stability)
                 }
                 None => Ok(Status::NotProcessed),
@@ -191,7 +198,7 @@ impl OneKey {
     }
 }
 
-const NO_CONTEXT: &str = "AWS-LC made no context: it has no memory";
+const NO_CONTEXT: &str = "AWS-LC did not expand the key";
 
 fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
     let Slot { nonce, aad, text, tag, .. } = slot;

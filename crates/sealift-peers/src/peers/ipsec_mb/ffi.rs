@@ -263,12 +263,13 @@ impl Default for Line {
 
 impl DefaultIsZeroes for Line {}
 
+/// `avx512` is the last of those with vectors: in version 3 it is another name for `avx_gen4`.
 const SUFFIXES: [&str; 9] = [
     "vaes_avx512",
-    "avx512",
     "vaes_avx2",
     "avx2_vaes",
     "avx_gen4",
+    "avx512",
     "avx_gen2",
     "sse",
     "vaes_avx10",
