@@ -7,7 +7,7 @@ use aws_lc_sys::{
     EVP_AEAD_CTX_seal_scatter, EVP_aead_aes_128_gcm, EVP_aead_aes_128_gcm_siv,
     EVP_aead_aes_192_gcm, EVP_aead_aes_256_gcm, EVP_aead_aes_256_gcm_siv, OPENSSL_cleanse,
 };
-use sealift_core::{Algorithm, Key, KeyLength, TagLength};
+use sealift_core::{Algorithm, Key, TagLength};
 use std::ffi::CStr;
 use std::fmt;
 use std::ptr;
@@ -35,7 +35,8 @@ pub(super) struct Xaes {
 
 impl Xaes {
     /// Expands a key.
-    pub(super) fn new(key: &[u8; 32]) -> Result<Self, Refused> {
+    pub(super) fn new(key: &[u8]) -> Result<Self, Refused> {
+        let key: &[u8; 32] = key.try_into().map_err(|_| Refused)?;
         let schedule = Box::new(AES_KEY { rd_key: [0; 60], rounds: 0 });
         let mut xaes = Self { schedule, mask: Box::default() };
         let place = &raw mut *xaes.schedule;
@@ -97,16 +98,21 @@ impl Aead {
     }
 
     /// Expands a key, in the place of one that was set before.
-    pub(super) fn set(&mut self, key: &Key, tag_length: TagLength) -> Result<(), Refused> {
+    pub(super) fn set(
+        &mut self,
+        algorithm: Algorithm,
+        key: &[u8],
+        tag_length: TagLength,
+    ) -> Result<(), Refused> {
         self.tag_length = None;
-        let (aead, bytes, context) = (algorithm(key), key.as_bytes(), self.context_mut());
+        let (aead, context) = (aead(algorithm, key.len()), self.context_mut());
         // SAFETY: the context is zeroed or was set, and the next call writes it anew.
         unsafe { EVP_AEAD_CTX_cleanup(context) };
         let (tag_bytes, no_engine) = (tag_length.bytes(), ptr::null_mut());
         // SAFETY: a cleaned context may be set; the algorithm is a static of the library's, and the key has `len`
         // readable bytes.
         let done = unsafe {
-            EVP_AEAD_CTX_init(context, aead, bytes.as_ptr(), bytes.len(), tag_bytes, no_engine)
+            EVP_AEAD_CTX_init(context, aead, key.as_ptr(), key.len(), tag_bytes, no_engine)
         };
         if done != 1 {
             return Err(refused());
@@ -130,6 +136,7 @@ impl Aead {
     }
 
     /// Encrypts `input` to `output`, which is as long, and writes the tag.
+    #[inline(always)]
     pub(super) fn seal(
         &self,
         nonce: &[u8],
@@ -146,6 +153,7 @@ impl Aead {
     }
 
     /// Encrypts a text where it is, and writes the tag.
+    #[inline(always)]
     pub(super) fn seal_in_place(
         &self,
         nonce: &[u8],
@@ -162,6 +170,7 @@ impl Aead {
     /// the output is zeros.
     ///
     /// The library may read the input twice, so nobody may write to it meanwhile.
+    #[inline(always)]
     pub(super) fn open(
         &self,
         nonce: &[u8],
@@ -179,6 +188,7 @@ impl Aead {
     }
 
     /// Decrypts a text where it is, and says whether the tag was right. If not, the text is zeros.
+    #[inline(always)]
     pub(super) fn open_in_place(
         &self,
         nonce: &[u8],
@@ -194,6 +204,7 @@ impl Aead {
     /// # Safety
     /// `input` is readable and `output` writable for `len` bytes; they are the same or apart from each
     /// other and from the rest.
+    #[inline(always)]
     unsafe fn seal_raw(
         &self,
         nonce: &[u8],
@@ -232,6 +243,7 @@ impl Aead {
     /// # Safety
     /// `input` is readable and `output` writable for `len` bytes; they are the same or apart from each
     /// other and from the rest.
+    #[inline(always)]
     unsafe fn open_raw(
         &self,
         nonce: &[u8],
@@ -291,18 +303,19 @@ pub(super) fn version() -> &'static str {
     version.to_str().unwrap_or_default()
 }
 
-fn algorithm(key: &Key) -> *const EVP_AEAD {
-    match (key.algorithm(), key.length()) {
+/// The library refuses a key of another length than its algorithm's.
+fn aead(algorithm: Algorithm, key_bytes: usize) -> *const EVP_AEAD {
+    match (algorithm, key_bytes) {
         // SAFETY: it returns a static.
-        (Algorithm::AesGcmSiv, KeyLength::Aes128) => unsafe { EVP_aead_aes_128_gcm_siv() },
+        (Algorithm::AesGcmSiv, 16) => unsafe { EVP_aead_aes_128_gcm_siv() },
         // SAFETY: it returns a static.
         (Algorithm::AesGcmSiv, _) => unsafe { EVP_aead_aes_256_gcm_siv() },
         // SAFETY: it returns a static.
-        (_, KeyLength::Aes128) => unsafe { EVP_aead_aes_128_gcm() },
+        (_, 16) => unsafe { EVP_aead_aes_128_gcm() },
         // SAFETY: it returns a static.
-        (_, KeyLength::Aes192) => unsafe { EVP_aead_aes_192_gcm() },
+        (_, 24) => unsafe { EVP_aead_aes_192_gcm() },
         // SAFETY: it returns a static.
-        (_, KeyLength::Aes256) => unsafe { EVP_aead_aes_256_gcm() },
+        _ => unsafe { EVP_aead_aes_256_gcm() },
     }
 }
 

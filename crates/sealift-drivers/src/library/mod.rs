@@ -54,15 +54,10 @@ impl Software for AwsLc {
     fn run(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
         let batch = work.batch();
         let expander = Contexts { device: &self.name, tag_length: batch.tag_length };
-        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| {
-            let process = |cipher: &Cipher, work: &mut Work<'_>, i| {
-                self.message(work, i, |slot, stability| cipher.process(slot, stability))
-            };
-            match lent {
-                Lent::One(cipher) => range.into_iter().try_for_each(|i| process(cipher, work, i)),
-                Lent::Each(each) => {
-                    range.zip(each).try_for_each(|(i, cipher)| process(cipher, work, i))
-                }
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| match lent {
+            Lent::One(cipher) => range.into_iter().try_for_each(|i| self.message(cipher, work, i)),
+            Lent::Each(each) => {
+                range.zip(each).try_for_each(|(i, cipher)| self.message(cipher, work, i))
             }
         };
         match &batch.keys {
@@ -70,17 +65,17 @@ impl Software for AwsLc {
             Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
             Keys::Raw(keys) => {
                 // One room for the keys of all messages, one after the other.
-                let mut aead = Aead::new();
+                let mut room = Aead::new();
                 (0..work.len()).try_for_each(|i| {
-                    let key = Key::with_algorithm(batch.algorithm, keys.get(i))
-                        .map_err(|error| self.failed(error.to_string()))?;
-                    self.message(work, i, |slot, stability| match &key {
-                        Key::Xaes256(raw) => Cipher::Xaes(Xaes::new(raw)?).process(slot, stability),
-                        _ => {
-                            aead.set(&key, batch.tag_length)?;
-                            process(&aead, slot, stability)
-                        }
-                    })
+                    let (raw, stability) = (keys.get(i), batch.stability);
+                    let worked = match batch.algorithm {
+                        Algorithm::Xaes256Gcm => Xaes::new(raw)
+                            .and_then(|xaes| process_xaes(&xaes, work.slot(i), stability)),
+                        algorithm => room
+                            .set(algorithm, raw, batch.tag_length)
+                            .and_then(|()| process(&room, work.slot(i), stability)),
+                    };
+                    self.record(work, i, worked)
                 })
             }
         }
@@ -92,20 +87,29 @@ impl Software for AwsLc {
 }
 
 impl AwsLc {
-    fn message(
+    #[inline(always)]
+    fn message(&self, cipher: &Cipher, work: &mut Work<'_>, i: usize) -> Result<(), DeviceError> {
+        let stability = work.batch().stability;
+        let worked = cipher.process(work.slot(i), stability);
+        self.record(work, i, worked)
+    }
+
+    /// Writes down what became of a message.
+    #[inline(always)]
+    fn record(
         &self,
         work: &mut Work<'_>,
         message: usize,
-        process: impl FnOnce(Slot<'_>, Stability) -> Result<Status, ffi::Refused>,
+        worked: Result<Status, ffi::Refused>,
     ) -> Result<(), DeviceError> {
-        let stability = work.batch().stability;
-        let status = process(work.slot(message), stability).map_err(|ffi::Refused| {
+        let status = worked.map_err(|ffi::Refused| {
             self.failed(format!("AWS-LC did not work message {message}"))
         })?;
         work.set_status(message, status);
         Ok(())
     }
 
+    #[cold]
     fn failed(&self, reason: String) -> DeviceError {
         DeviceError::Failed { device: self.name.clone(), reason }
     }
@@ -153,24 +157,18 @@ impl Cipher {
             Key::Xaes256(bytes) => Xaes::new(bytes).map(Self::Xaes),
             _ => {
                 let mut aead = Box::new(Aead::new());
-                aead.set(key, tag_length)?;
+                aead.set(key.algorithm(), key.as_bytes(), tag_length)?;
                 Ok(Self::Aead(aead))
             }
         }
     }
 
     /// Works one message.
+    #[inline(always)]
     fn process(&self, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
         match self {
             Self::Aead(aead) => process(aead, slot, stability),
-            Self::Xaes(xaes) => match slot.nonce.split_first_chunk() {
-                Some((head, nonce)) => {
-                    let mut derived = Aead::new();
-                    derived.set(&xaes.derive(head), TagLength::FULL)?;
-                    process(&derived, Slot { nonce, ..slot }, stability)
-                }
-                None => Ok(Status::NotProcessed),
-            },
+            Self::Xaes(xaes) => process_xaes(xaes, slot, stability),
         }
     }
 }
@@ -200,6 +198,8 @@ impl OneKey {
 
 const NO_CONTEXT: &str = "AWS-LC did not expand the key";
 
+/// Inlined where messages are many: the parts of a slot then stay in registers, which a message of 16 bytes notices.
+#[inline(always)]
 fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
     let Slot { nonce, aad, text, tag, .. } = slot;
     match (text, tag) {
@@ -225,6 +225,17 @@ fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, 
     Ok(Status::Ok)
 }
 
+/// Derives the key of a message and works it.
+fn process_xaes(xaes: &Xaes, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
+    let Some((head, nonce)) = slot.nonce.split_first_chunk() else {
+        return Ok(Status::NotProcessed);
+    };
+    let mut derived = Aead::new();
+    derived.set(Algorithm::AesGcm, xaes.derive(head).as_bytes(), TagLength::FULL)?;
+    process(&derived, Slot { nonce, ..slot }, stability)
+}
+
+#[inline(always)]
 fn open(aead: &Aead, nonce: &[u8], aad: &[u8], text: SlotText<'_>, tag: &[u8]) -> bool {
     match text {
         SlotText::Apart { input, output } => aead.open(nonce, aad, input, output, tag),
