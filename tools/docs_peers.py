@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from docs_runs import Findings, Source, caption, load, pivot, text_table
 from sealift_lab.claim.answer import machine_text
@@ -10,6 +11,7 @@ from sealift_lab.judge.rows import times
 from sealift_lab.judge.verdicts import caveat
 from sealift_lab.model.arm import Cell
 from sealift_lab.model.results import Row, Verdict
+from sealift_lab.model.run import DeviceState
 from sealift_lab.model.units import format_bytes, format_estimate, format_number
 
 Contest = tuple[Mapping[str, Row], Row]
@@ -38,7 +40,7 @@ def peers(sources: Sequence[Source]) -> str:
     """Every case of the newest run and its libraries; of other machines' runs who is ahead."""
     found = load(sources[-1].path)
     libraries = [
-        [each.detail or f"no {each.spec}: {each.reason}", each.summary.removeprefix("released ")]
+        [each.detail or f"no {each.spec}: {each.reason}", released(each)]
         for each in found.run.machine.devices
     ]
     parts = [
@@ -107,6 +109,22 @@ def speed_picture_line(sources: Sequence[Source]) -> str:
     )
 
 
+def released(library: DeviceState) -> str:
+    """When its version was published, and the newest known release where that is a later one."""
+    published = library.summary.removeprefix("released ")
+    version, newest = newest_releases().get(library.spec, ("", ""))
+    if published == library.summary or published >= newest:
+        return published
+    return f"{published}; **older than {version} of {newest}**"
+
+
+def newest_releases() -> dict[str, tuple[str, str]]:
+    """The version and the day of the newest known release of each library."""
+    lines = (line for line in RELEASES.read_text("utf-8").splitlines() if line[:1] not in ("", "#"))
+    # A library's last line stays.
+    return {name: (version, day) for name, version, day in map(str.split, lines)}
+
+
 def _ahead(found: Findings) -> str:
     verdicts = [best.verdict for _, best in contests(found)]
     even = len(verdicts) - verdicts.count(Verdict.FASTER) - verdicts.count(Verdict.SLOWER)
@@ -161,6 +179,7 @@ def _short_conditions(found: Findings) -> str:
     return f"{machine_text(found.run.machine).partition(',')[0]}, {found.run.plan.created[:10]}"
 
 
+RELEASES = Path(__file__).parents[1] / "crates/sealift-peers/src/releases.txt"
 PEERS, BESIDE, HOST = "peers", "gpu-beside-cpu", "host to host"
 ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
 SEALED = "sealed"

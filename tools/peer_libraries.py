@@ -6,8 +6,9 @@ FOLDER is .venv/peers when left out. Intel's ipsec-mb is a Debian package: apt d
 version that loads here from this machine's mirror and checks it by Debian's signatures. The lists
 and sources are separate ones, so nothing of the system changes. OpenSSL and BoringSSL are built, a
 minute each, from the sources in the crates openssl-src and boring-sys, which cargo checks by
-benches/peer-sources/Cargo.lock. A library that can't be installed is a line with the reason. What
-is there already stays; delete FOLDER to look for newer versions. Needs nothing but Python.
+benches/peer-sources/Cargo.lock. ISA-L crypto is in no package index: it is looked for in FOLDER. A
+library that can't be installed is a line with the reason. What is there already stays; delete
+FOLDER to look for newer versions. Needs nothing but Python.
 """
 
 import functools
@@ -112,6 +113,12 @@ def install_boringssl(folder: Path, scratch: Path) -> None:
         (scratch / "libcrypto.so").resolve().replace(target)
 
 
+def find_isal_crypto(folder: Path, _scratch: Path) -> None:
+    """ISA-L crypto, which its user has put there."""
+    if not (folder / ISAL_CRYPTO).exists():
+        raise UnavailableError(f"no package index has it; put {ISAL_CRYPTO} into {folder}")
+
+
 def _target(crate: str, folder: Path) -> Path | None:
     """Where the library of a crate's sources belongs, if it isn't there yet."""
     source = _source(crate)
@@ -154,6 +161,7 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 # The newest first; a library that needs a newer C library than this machine's doesn't load.
 SUITES = ("sid", "trixie")
 PACKAGES = ("libipsec-mb3", "libipsec-mb2")
+ISAL_CRYPTO = "libisal_crypto.so.2"
 # Without what AES-GCM doesn't need: half of the library's files.
 OPENSSL_SETTINGS = ("no-bulk", "no-tests", "no-apps", "no-docs", "no-legacy", "-fPIC")
 CORES = f"-j{len(os.sched_getaffinity(0))}"
@@ -162,6 +170,7 @@ LIBRARIES: dict[str, Callable[[Path, Path], None]] = {
     "ipsec-mb": install_ipsec_mb,
     "openssl": install_openssl,
     "boringssl": install_boringssl,
+    "isal-crypto": find_isal_crypto,
 }
 
 if __name__ == "__main__":

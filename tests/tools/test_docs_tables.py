@@ -233,6 +233,24 @@ def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Pat
     assert "| 50 |" in table
 
 
+def test_a_library_that_is_older_than_its_newest_release_is_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    releases = tmp_path / "releases.txt"
+    releases.write_text("# library, version, day\n\nfast 2.0 2026-01-02\nfast 2.1 2026-03-04\n")
+    monkeypatch.setattr(docs_peers, "RELEASES", releases)
+    older, newest = "2026-01-02; **older than 2.1 of 2026-03-04**", "2026-03-04"
+    for summary, cell in {
+        "released 2026-01-02": older,
+        "released 2026-03-04": newest,
+        "release date unknown": "release date unknown",
+        "": "",
+    }.items():
+        library = DeviceState("fast", "peers", "present", summary=summary)
+        assert docs_peers.released(library) == cell
+    assert docs_peers.released(DeviceState("slow", "peers", "present", summary="released x")) == "x"
+
+
 def test_a_cost_of_the_scheduler_stands_beside_its_machine(tmp_path: Path) -> None:
     file = tmp_path / "2026-01-02/here/scheduler.csv"
     file.parent.mkdir(parents=True)

@@ -1,6 +1,6 @@
 //! A batch together with where its results go, checked once.
 
-use crate::batch::{Geometry, by_chunks};
+use crate::batch::by_chunks;
 use crate::{
     Batch, BatchError, DeviceError, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Shape,
     Spans, Status, Tags, Text,
@@ -144,32 +144,24 @@ impl<'w> Work<'w> {
     /// One message with its place, taken apart.
     #[inline(always)]
     pub fn slot(&mut self, message: usize) -> Slot<'_> {
-        let batch = self.batch;
-        let Geometry { op, text, output } = batch.geometry(message, self.output.text.room(message));
-        let (text, tag) = match text {
-            None => {
-                if op == Op::Open && !self.shape.in_place {
-                    self.output.text.get(message).fill(0);
+        let (batch, op) = (self.batch, self.batch.ops.get(message));
+        let (place, tags) = (self.output.text.get(message), &mut self.output.tags);
+        let input = match &batch.text {
+            Text::Apart(column) => Some(column.get(message)),
+            Text::InPlace => None,
+        };
+        let bytes = batch.text_bytes(op, input.map_or(place.len(), <[u8]>::len));
+        let (text, tag) = match (input, bytes) {
+            (Some(input), Some(bytes)) => {
+                apart(batch, (message, op), input.split_at(bytes), place, tags)
+            }
+            (None, Some(bytes)) => in_place(batch, (message, op), place.split_at_mut(bytes), tags),
+            (input, None) => {
+                if op == Op::Open && input.is_some() {
+                    place.fill(0);
                 }
                 (SlotText::Read(&[]), SlotTag::Missing)
             }
-            Some(bytes) => match &batch.text {
-                Text::Apart(column) => {
-                    let input = column.get(message);
-                    let place = self.output.text.get(message);
-                    apart(
-                        batch,
-                        message,
-                        input.split_at(bytes),
-                        &mut place[..output],
-                        &mut self.output.tags,
-                    )
-                }
-                Text::InPlace => {
-                    let place = self.output.text.get(message).split_at_mut(bytes);
-                    in_place(batch, message, place, &mut self.output.tags)
-                }
-            },
         };
         Slot { op, nonce: batch.nonce.get(message), aad: batch.aad.get(message), text, tag }
     }
@@ -283,14 +275,13 @@ fn surely_has_room(batch: &Batch<'_>, output: &Output<'_>) -> bool {
 #[inline(always)]
 fn apart<'s>(
     batch: &'s Batch<'_>,
-    message: usize,
+    (message, op): (usize, Op),
     (text, behind): (&'s [u8], &'s [u8]),
     place: &'s mut [u8],
     tags: &'s mut Place<'_>,
 ) -> (SlotText<'s>, SlotTag<'s>) {
-    let op = batch.ops.get(message);
     let (output, tag_place) = place.split_at_mut(if op == Op::Verify { 0 } else { text.len() });
-    let tag = tag_of(batch, message, behind, tag_place, tags);
+    let tag = tag_of(batch, (message, op), behind, tag_place, tags);
     match op {
         Op::Verify => (SlotText::Read(text), tag),
         Op::Seal | Op::Open => (SlotText::Apart { input: text, output }, tag),
@@ -300,14 +291,14 @@ fn apart<'s>(
 #[inline(always)]
 fn in_place<'s>(
     batch: &'s Batch<'_>,
-    message: usize,
+    (message, op): (usize, Op),
     (text, behind): (&'s mut [u8], &'s mut [u8]),
     tags: &'s mut Place<'_>,
 ) -> (SlotText<'s>, SlotTag<'s>) {
-    match batch.ops.get(message) {
-        Op::Seal => (SlotText::InPlace(text), tag_of(batch, message, &[], behind, tags)),
-        Op::Open => (SlotText::InPlace(text), tag_of(batch, message, behind, &mut [], tags)),
-        Op::Verify => (SlotText::Read(text), tag_of(batch, message, behind, &mut [], tags)),
+    match op {
+        Op::Seal => (SlotText::InPlace(text), tag_of(batch, (message, op), &[], behind, tags)),
+        Op::Open => (SlotText::InPlace(text), tag_of(batch, (message, op), behind, &mut [], tags)),
+        Op::Verify => (SlotText::Read(text), tag_of(batch, (message, op), behind, &mut [], tags)),
     }
 }
 
@@ -315,13 +306,13 @@ fn in_place<'s>(
 #[inline(always)]
 fn tag_of<'s>(
     batch: &'s Batch<'_>,
-    message: usize,
+    (message, op): (usize, Op),
     behind_input: &'s [u8],
     behind_output: &'s mut [u8],
     tags: &'s mut Place<'_>,
 ) -> SlotTag<'s> {
     let bytes = batch.tag_length.bytes();
-    match (&batch.tags, batch.ops.get(message)) {
+    match (&batch.tags, op) {
         (Tags::Appended, Op::Seal) => SlotTag::Write(&mut behind_output[..bytes]),
         (Tags::Appended, _) => SlotTag::Check(&behind_input[..bytes]),
         (Tags::Apart(_), Op::Seal) => SlotTag::Write(&mut tags.get(message)[..bytes]),

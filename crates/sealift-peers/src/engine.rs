@@ -1,4 +1,5 @@
-//! `Engine::run` as users call it: the devices that [`Engine::detect`] finds, under its default policy.
+//! `Engine::run` as users call it: the devices that [`Engine::detect`] finds, or one of them, under its default
+//! policy.
 
 use crate::cipher::Assignment;
 use crate::messages::{MessageKeys, PreparedMessages, part};
@@ -9,19 +10,23 @@ use sealift::{Batch, Engine, Key, Options, Output, Place, Session, Settings};
 use sealift_probes::{ArmError, Done, Part};
 use std::ops::Range;
 
-/// Prepares the engine with `batch` messages a call and checks it on every message.
+/// Prepares the engine with `batch` messages a call, on a named device where one is, and checks it on every
+/// message.
 ///
 /// # Errors
-/// There is no device; it gave something wrong; a thread couldn't be started.
-pub fn arm<'l>(batch: usize, work: &Assignment<'l>) -> Prepared<'l> {
-    let engine = Engine::detect_with(Settings::on_one_thread())
-        .map_err(ArmError::from)
-        .map_err(Unfit::Failed)?;
+/// There is no such device; it gave something wrong; a thread couldn't be started.
+pub fn arm<'l>(batch: usize, device: Option<&str>, work: &Assignment<'l>) -> Prepared<'l> {
+    let settings = Settings::on_one_thread();
+    let engine = match device {
+        None => Engine::detect_with(settings),
+        Some(name) => Engine::open(&[name], &[], settings),
+    };
+    let engine = engine.map_err(ArmError::from).map_err(Unfit::Failed)?;
     let names: Vec<_> = engine.devices().map(|(_, device)| device.name.clone()).collect();
     let thread = |_| EngineThread::new(&engine, batch, work);
     let parts = (0..work.threads).map(thread).collect::<Result<Vec<_>, _>>();
     let parts = parts.map_err(Unfit::Failed)?;
-    let detail = format!("Engine::detect: {}", names.join(", "));
+    let detail = format!("Engine::run: {}", names.join(", "));
     Ok(Box::new(Timed::prepare(detail, parts).map_err(Unfit::Failed)?))
 }
 

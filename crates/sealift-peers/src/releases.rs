@@ -10,32 +10,39 @@ pub fn version(detail: &str) -> Option<&str> {
 /// The day on which a library's version was published, as in `2026-10-28`.
 #[must_use]
 pub fn released(peer: &str, version: &str) -> Option<&'static str> {
-    let of = |(name, number, _): &&(&str, &str, &str)| *name == peer && *number == version;
-    RELEASES.iter().find(of).map(|(_, _, day)| *day)
+    releases().find(|[name, number, _]| *name == peer && *number == version).map(|[.., day]| day)
 }
 
-/// Days on which crates.io and PyPI received a version. For OpenSSL, the day in its version text; for
-/// ipsec-mb, the day Debian packaged it. A test demands an entry for each library that a lock file names.
-const RELEASES: &[(&str, &str, &str)] = &[
-    ("aws-lc", "5.12.0", "2026-10-28"),
-    ("boringssl", "5.4.0", "2026-10-30"),
-    ("graviola", "0.4.4", "2026-11-05"),
-    ("ipp", "2.3.0", "2026-10-08"),
-    ("ipsec-mb", "2.0.0", "2024-09-18"),
-    ("ipsec-mb", "2.0.2", "2026-04-25"),
-    ("openssl", "4.0.3", "2026-09-29"),
-    ("ring", "0.17.14", "2025-03-11"),
-    ("rustcrypto", "0.11.1", "2026-08-21"),
-];
+/// Library, version and day of each known release, a library's oldest first.
+pub fn releases() -> impl Iterator<Item = [&'static str; 3]> {
+    let lines = include_str!("releases.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split(' ').collect::<Vec<_>>().try_into().ok())
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roster::PEERS;
 
     #[test]
     fn a_description_names_its_version_first() {
         assert_eq!(version("BoringSSL, boring-sys 5.4.0, EVP_AEAD"), Some("5.4.0"));
         assert_eq!(version("Intel IPP cryptography 2.3.0 (13.3)"), Some("2.3.0"));
+        assert_eq!(version("intel-ipsec-mb 3.0.0-dev, direct calls"), Some("3.0.0-dev"));
         assert_eq!(version("unknown"), None);
+    }
+
+    #[test]
+    fn the_last_line_of_every_library_is_its_newest_release() {
+        for peer in PEERS {
+            let days: Vec<_> = releases().filter(|[name, ..]| *name == peer.name).collect();
+            assert!(!days.is_empty(), "{} has no line in releases.txt", peer.name);
+            assert!(days.is_sorted_by(|[.., one], [.., next]| one < next), "{days:?}");
+        }
+        let is_known = |name: &str| PEERS.iter().any(|peer| peer.name == name);
+        assert!(releases().all(|[name, ..]| is_known(name)), "a library that is no peer");
+        let lines = include_str!("releases.txt").lines();
+        let releases_written = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        assert_eq!(releases().count(), releases_written.count(), "a line isn't of three words");
     }
 }

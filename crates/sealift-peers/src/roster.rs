@@ -7,6 +7,7 @@ use crate::peers::evp_aead::{AwsLc, BoringSsl};
 use crate::peers::graviola::Graviola;
 use crate::peers::ipp::Intel;
 use crate::peers::ipsec_mb::IpsecMb;
+use crate::peers::isal_crypto::IsalCrypto;
 use crate::peers::openssl::OpenSsl;
 use crate::peers::ring::Ring;
 use crate::peers::rustcrypto::RustCrypto;
@@ -40,6 +41,7 @@ pub static PEERS: &[Peer] = &[
     Peer::of::<Graviola>(),
     Peer::of::<OpenSsl>(),
     Peer::of::<IpsecMb>(),
+    Peer::of::<IsalCrypto>(),
     Peer::of::<Intel>(),
 ];
 
@@ -82,6 +84,7 @@ enum Who {
     },
     Engine {
         batch: usize,
+        device: Option<String>,
     },
     Ports,
     /// With the file it is opened from.
@@ -89,8 +92,9 @@ enum Who {
 }
 
 impl ArmConfig {
-    /// Parses `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, `ports` (the instructions alone), or
-    /// the name of a library, with a file where it isn't linked: `ipp:lib=FILE`; `batch` is the default.
+    /// Parses `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, `engine:device=library`, `ports` (the
+    /// instructions alone), or the name of a library, with a file where it isn't linked: `ipp:lib=FILE`; `batch` is
+    /// the default.
     ///
     /// # Errors
     /// A name or a setting that there isn't.
@@ -99,7 +103,7 @@ impl ArmConfig {
         let peer = PEERS.iter().find(|peer| peer.name == spec.driver());
         let known: &[&str] = match (spec.driver(), peer) {
             ("kernels", _) => &["isa", "batch", "threads"],
-            ("engine", _) => &["batch", "threads"],
+            ("engine", _) => &["batch", "threads", "device"],
             ("ports", _) => &[],
             (_, Some(peer)) if peer.is_linked => &["threads"],
             (_, Some(_)) => &["threads", "lib"],
@@ -109,7 +113,9 @@ impl ArmConfig {
         let batch = number(&spec, "batch", batch)?;
         let who = match (spec.driver(), peer) {
             (_, Some(peer)) => Who::Peer(peer, spec.setting("lib").map(str::to_owned)),
-            ("engine", None) => Who::Engine { batch },
+            ("engine", None) => {
+                Who::Engine { batch, device: spec.setting("device").map(str::to_owned) }
+            }
             ("ports", None) => Who::Ports,
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
         };
@@ -161,7 +167,9 @@ impl ArmConfig {
                 Some(arm) => arm.map_err(Unfit::Failed),
                 None => Err(Unfit::Absent("this processor has no units for AES".to_owned())),
             },
-            Who::Engine { batch } => engine::arm(*batch, &Assignment { threads, ..*work }),
+            Who::Engine { batch, device } => {
+                engine::arm(*batch, device.as_deref(), &Assignment { threads, ..*work })
+            }
         }
     }
 }

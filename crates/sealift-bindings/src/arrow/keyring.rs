@@ -79,7 +79,8 @@ impl Keyring {
     ///         line.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> Outcome<Self> {
-        let keyring = py.detach(|| sealift_columns::Keyring::from_file(&path)).map_err(wrong)?;
+        let read = || wipe_after(|| sealift_columns::Keyring::from_file(&path));
+        let keyring = py.detach(read).map_err(wrong)?;
         let algorithm = keyring.algorithm().unwrap_or(Algorithm::AesGcm);
         Ok(Self { keyring, find: None, algorithm })
     }
@@ -105,9 +106,10 @@ impl Keyring {
         key: &Bound<'_, PyAny>,
     ) -> Outcome<u16> {
         let id = read_id(key_id)?;
-        let key = self.read_key(&id, key)?;
-        // Without the GIL: a call that is running may need it to end.
-        py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
+        wipe_after(|| {
+            let key = self.read_key(&id, key)?;
+            py.detach(|| self.keyring.rotate(&id, &key)).map_err(wrong)
+        })
     }
 
     fn __contains__(&self, py: Python<'_>, key_id: &Bound<'_, PyAny>) -> Outcome<bool> {

@@ -125,18 +125,27 @@ impl Batch<'_> {
     /// The same as if something else were done to it.
     #[inline(always)]
     pub(crate) fn geometry_as(&self, op: Op, message: usize, slot: usize) -> Geometry {
-        let appended = self.appended_bytes();
-        let text = match (&self.text, op) {
-            (Text::Apart(column), Op::Seal) => Some(column.get(message).len()),
-            (Text::Apart(column), _) => column.get(message).len().checked_sub(appended),
-            (Text::InPlace, _) => slot.checked_sub(appended),
+        let bytes = match &self.text {
+            Text::Apart(column) => column.get(message).len(),
+            Text::InPlace => slot,
         };
+        let text = self.text_bytes(op, bytes);
         let output = match op {
-            Op::Seal => text.unwrap_or(0) + appended,
+            Op::Seal => text.unwrap_or(0) + self.appended_bytes(),
             Op::Open => text.unwrap_or(0),
             Op::Verify => 0,
         };
         Geometry { op, text, output }
+    }
+
+    /// How long a text is, given the length of its input, or in place of its room; none when that is shorter than the
+    /// tag it should end with.
+    #[inline(always)]
+    pub(crate) fn text_bytes(&self, op: Op, bytes: usize) -> Option<usize> {
+        match (&self.text, op) {
+            (Text::Apart(_), Op::Seal) => Some(bytes),
+            _ => bytes.checked_sub(self.appended_bytes()),
+        }
     }
 
     fn check_keys(&self) -> Result<(), BatchError> {

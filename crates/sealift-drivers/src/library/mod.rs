@@ -73,28 +73,47 @@ impl AwsLc {
         match &batch.keys {
             Keys::Session(session) => self.contexts.run_one(*session, work, &expander, step),
             Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
-            Keys::Raw(keys) => (0..work.len()).try_for_each(|i| {
-                let key = Key::with_algorithm(batch.algorithm, keys.get(i))
-                    .map_err(|error| self.failed(error.to_string()))?;
-                self.message(&expander.expand(&key)?, work, i)
-            }),
+            Keys::Raw(keys) => {
+                // One room for the keys of all messages, one after the other.
+                let mut room = Aead::new();
+                (0..work.len()).try_for_each(|i| {
+                    let (raw, stability) = (keys.get(i), batch.stability);
+                    let worked = match batch.algorithm {
+                        Algorithm::Xaes256Gcm => Xaes::new(raw)
+                            .and_then(|xaes| process_xaes(&xaes, work.slot(i), stability)),
+                        algorithm => room
+                            .set(algorithm, raw, batch.tag_length)
+                            .and_then(|()| process(&room, work.slot(i), stability)),
+                    };
+                    self.record(work, i, worked)
+                })
+            }
         }
     }
 
-    fn message(
+    #[inline(always)]
+    fn message(&self, cipher: &Cipher, work: &mut Work<'_>, i: usize) -> Result<(), DeviceError> {
+        let stability = work.batch().stability;
+        let worked = cipher.process(work.slot(i), stability);
+        self.record(work, i, worked)
+    }
+
+    /// Writes down what became of a message.
+    #[inline(always)]
+    fn record(
         &self,
-        cipher: &Cipher,
         work: &mut Work<'_>,
         message: usize,
+        worked: Result<Status, ffi::Refused>,
     ) -> Result<(), DeviceError> {
-        let stability = work.batch().stability;
-        let status = cipher.process(work.slot(message), stability).map_err(|ffi::Refused| {
-            self.failed(format!("AWS-LC did not seal message {message}"))
+        let status = worked.map_err(|ffi::Refused| {
+            self.failed(format!("AWS-LC did not work message {message}"))
         })?;
         work.set_status(message, status);
         Ok(())
     }
 
+    #[cold]
     fn failed(&self, reason: String) -> DeviceError {
         DeviceError::Failed { device: self.name.clone(), reason }
     }
@@ -122,16 +141,16 @@ impl Expander for Contexts<'_> {
 
     fn serves(&self, cipher: &Cipher) -> bool {
         match cipher {
-            Cipher::Aead(aead) => aead.tag_length() == self.tag_length,
+            Cipher::Aead(aead) => aead.tag_length() == Some(self.tag_length),
             Cipher::Xaes(_) => true,
         }
     }
 }
 
-/// An expanded key.
+/// An expanded key, behind a pointer, so that a move leaves no copy.
 #[derive(Debug)]
 enum Cipher {
-    Aead(Aead),
+    Aead(Box<Aead>),
     /// For XAES-256-GCM, which AWS-LC has not: its blocks derive each message's key.
     Xaes(Xaes),
 }
@@ -140,21 +159,20 @@ impl Cipher {
     fn new(key: &Key, tag_length: TagLength) -> Result<Self, ffi::Refused> {
         match key {
             Key::Xaes256(bytes) => Xaes::new(bytes).map(Self::Xaes),
-            _ => Aead::new(key, tag_length).map(Self::Aead),
+            _ => {
+                let mut aead = Box::new(Aead::new());
+                aead.set(key.algorithm(), key.as_bytes(), tag_length)?;
+                Ok(Self::Aead(aead))
+            }
         }
     }
 
     /// Works one message.
+    #[inline(always)]
     fn process(&self, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
         match self {
             Self::Aead(aead) => process(aead, slot, stability),
-            Self::Xaes(xaes) => match slot.nonce.split_first_chunk() {
-                Some((head, nonce)) => {
-                    let derived = Aead::new(&xaes.derive(head), TagLength::FULL)?;
-                    process(&derived, Slot { nonce, ..slot }, stability)
-                }
-                None => Ok(Status::NotProcessed),
-            },
+            Self::Xaes(xaes) => process_xaes(xaes, slot, stability),
         }
     }
 }
@@ -183,8 +201,10 @@ impl OneKey {
     }
 }
 
-const NO_CONTEXT: &str = "AWS-LC made no context: it has no memory";
+const NO_CONTEXT: &str = "AWS-LC did not expand the key";
 
+/// Inlined where messages are many: the parts of a slot then stay in registers, which a message of 16 bytes notices.
+#[inline(always)]
 fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
     let Slot { nonce, aad, text, tag, .. } = slot;
     match (text, tag) {
@@ -210,6 +230,17 @@ fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, 
     Ok(Status::Ok)
 }
 
+/// Derives the key of a message and works it.
+fn process_xaes(xaes: &Xaes, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
+    let Some((head, nonce)) = slot.nonce.split_first_chunk() else {
+        return Ok(Status::NotProcessed);
+    };
+    let mut derived = Aead::new();
+    derived.set(Algorithm::AesGcm, xaes.derive(head).as_bytes(), TagLength::FULL)?;
+    process(&derived, Slot { nonce, ..slot }, stability)
+}
+
+#[inline(always)]
 fn open(aead: &Aead, nonce: &[u8], aad: &[u8], text: SlotText<'_>, tag: &[u8]) -> bool {
     match text {
         SlotText::Apart { input, output } => aead.open(nonce, aad, input, output, tag),

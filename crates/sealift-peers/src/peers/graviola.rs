@@ -41,7 +41,7 @@ impl Cipher for Graviola {
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {
-        lacks_usual(spec, &[16, 32])
+        lacks_usual(spec, &[16, 32], &[16])
     }
 
     fn expand(&self, raw: &[u8], _: usize) -> Result<AesGcm, Refused> {

@@ -2,13 +2,13 @@
 #![allow(unsafe_code)]
 
 use crate::cipher::{Opening, Sealing};
+use crate::peers::why;
 use aws_lc_sys::{
     AWSLC_VERSION_NUMBER_STRING, ENGINE, ERR_clear_error, EVP_AEAD, EVP_AEAD_CTX,
     EVP_AEAD_CTX_cleanup, EVP_AEAD_CTX_init, EVP_AEAD_CTX_open_gather, EVP_AEAD_CTX_seal_scatter,
     EVP_AEAD_CTX_zero, EVP_aead_aes_128_gcm, EVP_aead_aes_192_gcm, EVP_aead_aes_256_gcm,
 };
 use libloading::Library;
-use std::error::Error;
 use std::ffi::{CStr, OsStr, c_int};
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -195,11 +195,6 @@ impl Drop for ExpandedKey {
 pub(super) fn linked_version() -> &'static str {
     let version = CStr::from_bytes_until_nul(AWSLC_VERSION_NUMBER_STRING).unwrap_or_default();
     version.to_str().unwrap_or_default()
-}
-
-/// The loader's message, which its error keeps behind the name of the call that failed.
-fn why(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Context, algorithm, key, its length, the tag's length, engine.

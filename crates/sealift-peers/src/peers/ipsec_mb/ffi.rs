@@ -1,8 +1,8 @@
 //! The functions of `intel-ipsec-mb.h`, found at run time.
 #![allow(unsafe_code)]
 
+use crate::peers::{Direction, Message, why};
 use libloading::Library;
-use std::error::Error;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use zeroize::{DefaultIsZeroes, Zeroize};
 
@@ -23,22 +23,6 @@ pub struct Key {
     size: usize,
     data: Box<[Line]>,
     context: Box<[Line; 4]>,
-}
-
-/// What is done to a text.
-#[derive(Clone, Copy)]
-pub(super) enum Direction {
-    Encrypt,
-    Decrypt,
-}
-
-/// A message; the tag is written in both directions.
-pub(super) struct Message<'m> {
-    pub(super) nonce: &'m [u8],
-    pub(super) aad: &'m [u8],
-    pub(super) input: &'m [u8],
-    pub(super) output: &'m mut [u8],
-    pub(super) tag: &'m mut [u8],
 }
 
 impl Functions {
@@ -266,11 +250,6 @@ fn version(library: &Library) -> Result<String, String> {
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// What the loader says, which its error keeps behind the name of the call that failed.
-fn why(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
-}
-
 /// A cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -284,12 +263,13 @@ impl Default for Line {
 
 impl DefaultIsZeroes for Line {}
 
+/// `avx512` is the last of those with vectors: in version 3 it is another name for `avx_gen4`.
 const SUFFIXES: [&str; 9] = [
     "vaes_avx512",
-    "avx512",
     "vaes_avx2",
     "avx2_vaes",
     "avx_gen4",
+    "avx512",
     "avx_gen2",
     "sse",
     "vaes_avx10",

@@ -4,9 +4,9 @@
 
 mod ffi;
 
-use super::{INSTALLING, first_that_opens};
+use super::{Direction, INSTALLING, Message, first_that_opens};
 use crate::cipher::{Cipher, Opening, Refused, Sealing};
-use ffi::{Direction, Functions, Key, Message};
+use ffi::{Functions, Key};
 use sealift_probes::ArmSpec;
 use subtle::ConstantTimeEq;
 

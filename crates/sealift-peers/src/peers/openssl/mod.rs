@@ -30,13 +30,13 @@ impl Cipher for OpenSsl {
     fn expand(&self, raw: &[u8], _: usize) -> Result<Context, Refused> {
         let mut context = Context::new(&self.0).ok_or_else(|| refused("EVP_CIPHER_CTX_new"))?;
         self.renew(&mut context, raw, 0)?;
-        context.expand().ok_or_else(|| refused("EVP_CipherInit_ex"))?;
+        context.expand().ok_or_else(|| refused("EVP_CipherInit_ex2"))?;
         Ok(context)
     }
 
     #[inline(always)]
     fn renew(&self, key: &mut Context, raw: &[u8], _: usize) -> Result<(), Refused> {
-        key.set_key(raw).ok_or_else(|| refused("EVP_CipherInit_ex"))
+        key.set_key(raw).ok_or_else(|| refused("EVP_CipherInit_ex2"))
     }
 
     #[inline(always)]
