@@ -221,7 +221,8 @@ def simulate(
         else:
             single.pop(task, None)
             queue.appendleft(task)
-        if idle:
+        # An idle node that was lost meanwhile takes nothing: the next one does.
+        while idle and (queue or (has_backups and single)):
             begin(idle.pop())
     return Outcome(now, backups, sum(death_s < now for death_s in deaths_s))
 

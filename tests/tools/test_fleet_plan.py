@@ -40,6 +40,14 @@ def test_a_lost_node_costs_its_task_its_share_and_until_it_is_noticed(
         run(3, [1.5, 1.2])
 
 
+def test_a_lost_idle_node_leaves_the_work_to_the_next() -> None:
+    # Of two that wait, the last one is lost before the task of node 0 is queued again.
+    found = run(1, [0.5, FOREVER, 1.0])
+    assert found == Outcome(0.5 + fleet_plan.NOTICED_S + 1, 0, 2)
+    with pytest.raises(ValueError, match="all 3 nodes were lost with 1 tasks to do"):
+        run(1, [0.5, 0.7, 1.0])
+
+
 def test_a_backup_ends_a_straggler_and_waits_for_an_empty_queue() -> None:
     assert run(2, [FOREVER] * 2, [1, 10]).makespan_s == 10
     assert run(2, [FOREVER] * 2, [1, 10], backups=True) == Outcome(2.0, 1, 0)
