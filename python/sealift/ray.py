@@ -175,10 +175,10 @@ def _pickled(keyring: KeyringReference) -> bytes:
     if isinstance(keyring, str | PathLike):
         return pickle.dumps(Path(keyring).absolute())
     # Partials and methods pickle by name, and with them the arguments or the object they hold.
-    if not callable(keyring) or isinstance(keyring, partial | MethodType | BuiltinMethodType):
+    if isinstance(keyring, partial | MethodType | BuiltinMethodType) or not callable(keyring):
         raise InputError(
-            f"keyring is a {type(keyring).__name__}, whose keys would travel to the nodes; pass the "
-            'path of a key file that every node can read, or "package.module:function"'
+            f"keyring is a {type(keyring).__name__}, whose keys would travel to the nodes; pass "
+            'the path of a key file that every node can read, or "package.module:function"'
         )
     name = getattr(keyring, "__qualname__", type(keyring).__name__)
     try:

@@ -42,6 +42,7 @@ def test_results_are_named_by_family_and_model_where_the_name_says_too_little(
     ):
         one = f"cpu family\t: 25\nmodel\t\t: 1\nmodel name\t: {name}\nstepping\t: 1\n\n"
         cpuinfo.write_text(one * 2)
-        command = ["make", "-s", f"CPUINFO={cpuinfo}", "--eval=shown: ; @echo $(PROCESSOR)", "shown"]
+        rule = "--eval=shown: ; @echo $(PROCESSOR)"
+        command = ["make", "-s", f"CPUINFO={cpuinfo}", rule, "shown"]
         shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
         assert shown.stdout == f"{folder}\n"
