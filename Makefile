@@ -21,7 +21,11 @@ EXTENSIONS := $(EXTENSION) $(LAB_EXTENSION)
 KERNELS := -p sealift-kernels -p sealift-py
 RUST_SOURCES := $(shell find crates -name tests -prune -o -type f -print)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
-PROCESSOR := $(shell sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
+CPUINFO := /proc/cpuinfo
+# A name without a number, such as "AMD EPYC", has family and model behind it: several processors have that name.
+PROCESSOR := $(shell awk -F '\t*: ' '/^cpu family/ { family = $$2 } /^model\t/ { model = $$2 } /^model name/ { \
+	name = tolower($$2); gsub(/ /, "-", name); gsub(/[^a-z0-9-]/, "", name); \
+	print name (name ~ /[0-9]/ ? "" : "-" family "-" model); exit }' $(CPUINFO))
 RESULTS ?= results/$(shell date +%F)/$(or $(PROCESSOR),unknown)-$(shell nproc)-cores
 ADVISE := sealift advise --size 128 --keys 5000
 export PYTHON

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +33,12 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Work:
-    """Objects of one size, the GB/s that a core seals, and the gain of two cores."""
+    """Objects of one size, the GB/s that two cores seal, and the results that say so."""
 
     name: str
     object_bytes: int
-    core_gb_per_s: float
-    gain_of_2_cores: float
+    two_cores_gb_per_s: float
+    sources: tuple[Path, ...] = ()
 
     @property
     def expansion(self) -> float:
@@ -55,10 +56,9 @@ class NodeType:
 
     def limits(self, work: Work) -> dict[str, float]:
         """GB of payload a second that each part of the node allows."""
-        each_gb_per_s = work.core_gb_per_s * work.gain_of_2_cores / 2
         # Reads and writes go in two directions, and more is written than read.
         network = self.gbit_per_s / 8 / work.expansion
-        limits = {"cores": self.cores * each_gb_per_s, "network": network}
+        limits = {"cores": self.cores / 2 * work.two_cores_gb_per_s, "network": network}
         if self.storage_gb_per_s:
             limits["storage"] = self.storage_gb_per_s / (1 + work.expansion)
         return limits
@@ -81,11 +81,14 @@ def main() -> None:
     options = parser.parse_args()
     if not 0 < options.price_per_core_hour < math.inf or not options.out.is_dir():
         parser.error("--price-per-core-hour takes a number above 0, --out a folder that is there")
-    works, sources = measured_works()
+    works = measured_works()
     sigma = straggler_sigma(STRAGGLER_TIMES, NODES)
     plan = {
         "nodes": NODES,
-        "sources": [each.relative_to(ROOT).as_posix() for each in sources],
+        "sources": {
+            work.name: [each.relative_to(ROOT).as_posix() for each in work.sources]
+            for work in works
+        },
         "price_per_core_hour": options.price_per_core_hour,
         "sigma": sigma,
         "mtbf_hours": MTBF_S / 3_600,
@@ -97,22 +100,21 @@ def main() -> None:
     write_json(options.out / "fleet-plan.json", plan)
 
 
-def measured_works() -> tuple[list[Work], list[Path]]:
-    """What is planned, with rates of the newest results of one machine, and where these are."""
-    machine = max(ROOT.glob("results/*/*/peers")).parent.name
-    sources = [
-        max(ROOT.glob(f"results/*/{machine}/{name}"), default=ROOT / f"results/{machine}/{name}")
-        for name in ("peers", "python-loop", "cores.csv")
+def measured_works() -> list[Work]:
+    """What is planned, each at the rate of the newest results of one machine.
+
+    Rows are sealed as columns, objects by `Engine::run`: these may be results of two machines.
+    """
+    columns, peers = _newest("columns"), _newest("peers")
+    cores = _newest("cores.csv", peers.parent.name)
+    objects = _engine_rate(peers) * _gain(cores)
+    # Processes of the loop share nothing, so that all cores count.
+    loop = 2 * _column_rate(columns, LOOP)
+    return [
+        Work("128 B rows", 128, _column_rate(columns, OURS), (columns,)),
+        Work("1 MiB objects", MIB, objects, (peers, cores)),
+        Work("128 B rows, loop over pyca", 128, loop, (columns,)),
     ]
-    peers, loop, cores = sources
-    rows, objects = (_rate(peers, work=each, implementation="engine") for each in (ROWS, OBJECTS))
-    works = [
-        Work("128 B rows", 128, rows, _gain(cores, messages="8192", text_bytes="128")),
-        Work("1 MiB objects", MIB, objects, _gain(cores, messages="1", text_bytes=f"{MIB}")),
-        # Processes share nothing, so that all cores count.
-        Work("128 B rows, loop over pyca", 128, _rate(loop, caller=LOOP), 2.0),
-    ]
-    return works, sources
 
 
 def bound(work: Work, node: NodeType, price: float) -> dict[str, Any]:
@@ -221,7 +223,8 @@ def simulate(
         else:
             single.pop(task, None)
             queue.appendleft(task)
-        if idle:
+        # An idle node that was lost meanwhile takes nothing: the next one does.
+        while idle and (queue or (has_backups and single)):
             begin(idle.pop())
     return Outcome(now, backups, sum(death_s < now for death_s in deaths_s))
 
@@ -241,27 +244,48 @@ def expected_slowest(sigma: float, tasks: int) -> float:
     return float(quad(exceeds, 0, math.exp(12 * sigma), points=points, limit=200)[0])
 
 
-def _rate(folder: Path, **cell: str) -> float:
-    """GB/s of one core that seals, of the row with these values."""
+def _newest(name: str, machine: str = "*") -> Path:
+    pattern = f"results/*/{machine}/{name}"
+    found = max(ROOT.glob(pattern), default=None)
+    if not found:
+        raise FileNotFoundError(f"nothing was measured yet: there is no {pattern}")
+    return found
+
+
+def _column_rate(folder: Path, arm: str) -> float:
+    """GB/s of an implementation that seals a column."""
+    lines = [line for line in _lines(folder / "samples.csv") if line["arm"] == arm]
+    return COLUMN_ROW_BYTES / median(int(line["seal_ns"]) / int(line["rows"]) for line in lines)
+
+
+def _engine_rate(folder: Path) -> float:
+    """GB/s of one core that seals objects."""
+    cell = {"work": OBJECTS, "implementation": "engine"}
     rows = (row for found in results(Run(folder)).values() for row in found.rows)
     (rate,) = (row.payload_mb_per_s for row in rows if fits(row.cell, cell))
     assert rate, "what is sealed has a payload"
     return rate.value / 1e3
 
 
-def _gain(file: Path, **where: str) -> float:
-    """Times as fast two cores are as one, into memory that was used before."""
-    wanted = {**where, "what": "every core", "keys": "1", "memory": "used"}.items()
-    with file.open(encoding="utf-8", newline="") as lines:
-        (line,) = (line for line in csv.DictReader(lines) if wanted <= line.items())
+def _gain(file: Path) -> float:
+    """Times as fast two cores seal an object as one, into memory that was used before."""
+    cell = {"what": "every core", "messages": "1", "text_bytes": f"{MIB}"}
+    wanted = {**cell, "keys": "1", "memory": "used"}.items()
+    (line,) = (line for line in _lines(file) if wanted <= line.items())
     return float(line["median"])
+
+
+def _lines(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [*csv.DictReader(lines)]
 
 
 NODES, PETABYTE, MIB = 1_000, 10**15, 2**20
 # Of a row: header of 8 bytes, nonce of 12, tag of 16.
 OVERHEAD_BYTES = 36
-ROWS, OBJECTS = "128 B, 1,024 keys, AES-128, from memory", "1 MiB, one key, AES-128"
-LOOP = "pyca loop, kept AESGCM"
+# Rows that `make bench-columns` seals have 100 to 140 bytes, each length as often.
+COLUMN_ROW_BYTES = 120
+OURS, LOOP, OBJECTS = "sealift.arrow", "pyca loop, lists", "1 MiB, one key, AES-128"
 TYPES = (NodeType(2, 10), NodeType(8, 25), NodeType(32, 100), NodeType(8, 25, 1.0))
 TASKS_PER_NODE, RUNS = (10, 100, 1_000), 3
 # "Effective Straggler Mitigation" (2013): stragglers are on average 8 times the median task.

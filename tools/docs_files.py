@@ -118,11 +118,13 @@ def fleet_bounds(sources: Sequence[Source]) -> str:
         texts = [format_number(figure) for figure in figures]
         rows.append([each["work"], node, *texts[:3], each["bound"], *texts[3:]])
     table = text_table(FLEET_BOUNDS, rows, texts=2)
-    measured = ", ".join(f"[{each}](../{each})" for each in plan["sources"])
+    measured = "; ".join(
+        f"{work} {', '.join(f'[{each}](../{each})' for each in paths)}"
+        for work, paths in plan["sources"].items()
+    )
     return (
         f"{table}\n\nCost: at {plan['price_per_core_hour']:g} a core-hour, a parameter. Rates of "
-        f"one core and the gain of two are measured ({measured}), the rest is projected: "
-        f"{sources[-1].origin}."
+        f"two cores are measured ({measured}), the rest is projected: {sources[-1].origin}."
     )
 
 

@@ -13,9 +13,11 @@ actor makes its keyring from a reference, which is all that Ray pickles, stores 
 import pickle
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from types import BuiltinMethodType, MethodType
 from typing import Any, Literal
 
 try:
@@ -34,7 +36,8 @@ __all__ = ["KeyringReference", "open_dataset", "seal_dataset"]
 KeyringReference = str | PathLike[str] | Callable[[], Keyring]
 """How each node gets its keyring: the path of a key file that every node can read, the name
 "package.module:function" of a function without arguments, or such a function or object itself,
-which must pickle by name (`pickle`, not `cloudpickle`) and hold no key."""
+which must pickle by name (`pickle`, not `cloudpickle`) and hold no key. Partials and bound methods
+are refused: they pickle with their arguments or their object."""
 
 
 def seal_dataset(
@@ -171,12 +174,13 @@ def _pickled(keyring: KeyringReference) -> bytes:
         return pickle.dumps((path[1], path[2]))
     if isinstance(keyring, str | PathLike):
         return pickle.dumps(Path(keyring).absolute())
-    name = getattr(keyring, "__qualname__", type(keyring).__name__)
-    if not callable(keyring):
+    # Partials and methods pickle by name, and with them the arguments or the object they hold.
+    if isinstance(keyring, partial | MethodType | BuiltinMethodType) or not callable(keyring):
         raise InputError(
-            f"keyring is a {name}, whose keys would travel to the nodes; pass the path of a key "
-            'file that every node can read, or "package.module:function"'
+            f"keyring is a {type(keyring).__name__}, whose keys would travel to the nodes; pass "
+            'the path of a key file that every node can read, or "package.module:function"'
         )
+    name = getattr(keyring, "__qualname__", type(keyring).__name__)
     try:
         if keyring.__module__ == "__main__":
             raise pickle.PicklingError("nodes have another __main__")

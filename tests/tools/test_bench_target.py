@@ -29,3 +29,20 @@ def test_advice_that_fails_leaves_the_one_that_is_there(tmp_path: Path) -> None:
     assert kept.read_text() == "whole"
     assert bench(tmp_path, "echo an answer") == 0
     assert kept.read_text() == "$ sealift advise --size 128 --keys 5000\nan answer\n"
+
+
+def test_results_are_named_by_family_and_model_where_the_name_says_too_little(
+    tmp_path: Path,
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    for name, folder in (
+        ("AMD EPYC", "amd-epyc-25-1"),
+        ("AMD EPYC 7763 64-Core", "amd-epyc-7763-64-core"),
+        ("Intel(R) Xeon(R) Processor", "intelr-xeonr-processor-25-1"),
+    ):
+        one = f"cpu family\t: 25\nmodel\t\t: 1\nmodel name\t: {name}\nstepping\t: 1\n\n"
+        cpuinfo.write_text(one * 2)
+        rule = "--eval=shown: ; @echo $(PROCESSOR)"
+        command = ["make", "-s", f"CPUINFO={cpuinfo}", rule, "shown"]
+        shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+        assert shown.stdout == f"{folder}\n"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,6 +41,14 @@ def test_a_lost_node_costs_its_task_its_share_and_until_it_is_noticed(
         run(3, [1.5, 1.2])
 
 
+def test_a_lost_idle_node_leaves_the_work_to_the_next() -> None:
+    # Of two that wait, the last one is lost before the task of node 0 is queued again.
+    found = run(1, [0.5, FOREVER, 1.0])
+    assert found == Outcome(0.5 + fleet_plan.NOTICED_S + 1, 0, 2)
+    with pytest.raises(ValueError, match="all 3 nodes were lost with 1 tasks to do"):
+        run(1, [0.5, 0.7, 1.0])
+
+
 def test_a_backup_ends_a_straggler_and_waits_for_an_empty_queue() -> None:
     assert run(2, [FOREVER] * 2, [1, 10]).makespan_s == 10
     assert run(2, [FOREVER] * 2, [1, 10], backups=True) == Outcome(2.0, 1, 0)
@@ -66,8 +75,20 @@ def test_as_many_nodes_are_lost_as_their_mtbf_says() -> None:
     assert np.mean([each.lost_nodes for each in lost]) == pytest.approx(expected, rel=0.1)
 
 
+def test_rates_of_rows_are_those_of_columns_and_of_objects_those_of_one_machine(
+    tmp_path: Path,
+) -> None:
+    lines = ["arm,rows,seal_ns", *(f"sealift.arrow,10,{ns}" for ns in (900, 600, 500)), "loop,1,9"]
+    (tmp_path / "samples.csv").write_text("\n".join(lines))
+    assert fleet_plan._column_rate(tmp_path, "sealift.arrow") == 2.0
+    rows, objects, loop = fleet_plan.measured_works()
+    assert [each.name for each in rows.sources] == ["columns"]
+    assert rows.sources == loop.sources
+    assert len({each.parent.name for each in objects.sources}) == 1
+
+
 def test_a_node_works_at_the_rate_of_its_slowest_part() -> None:
-    rows = Work("rows", 72, 3.0, 1.5)
+    rows = Work("rows", 72, 4.5)
     assert NodeType(2, 24).limits(rows) == {"cores": 4.5, "network": 2.0}
     assert NodeType(2, 24, 5.0).limits(rows)["storage"] == 2.0
     found = fleet_plan.bound(rows, NodeType(2, 24), price=0.5)

@@ -216,7 +216,8 @@ def _why_failed(error: Exception) -> str:
     cause = getattr(error, "cause", None) or error
     if isinstance(cause, ImportError):
         return f"{cause}; install the same sealift-lab there"
-    return f"{type(cause).__name__}: {str(cause).strip().splitlines()[-1]}"
+    *_, last = ["", *str(cause).strip().splitlines()]
+    return f"{type(cause).__name__}: {last}" if last else type(cause).__name__
 
 
 def _boot_id() -> str:

@@ -100,6 +100,11 @@ def test_an_archive_that_cant_be_written_is_the_reason_of_its_node_alone(tmp_pat
     assert f"{tmp_path}/b was not written: " in results["b"].reason
 
 
+def test_a_failure_without_text_is_named_by_its_type() -> None:
+    assert fleet._why_failed(AssertionError()) == "AssertionError"
+    assert fleet._why_failed(ValueError("first\nlast\n")) == "ValueError: last"
+
+
 def test_the_exit_code_is_that_of_all_nodes_or_the_gravest() -> None:
     for codes, code in (
         ({0}, 0),

@@ -13,7 +13,7 @@ from sealift_lab.model.experiment import Scope
 from sealift_lab.model.results import ArmReport, Results
 from sealift_lab.run.read_folder import Run
 
-KEPT = Path("results/2026-11-26/amd-epyc-2-cores/lab-002")
+KEPT = Path("results/2026-11-26/amd-epyc-25-17-2-cores/lab-002")
 
 
 @pytest.fixture(scope="session")
