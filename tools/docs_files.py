@@ -61,8 +61,8 @@ def dudect(sources: Sequence[Source]) -> str:
         cells = {place: text for place, text in cells.items() if place[1] not in paths}
         cells |= {place: f"{abs(one['t']):,.1f}" for place, one in found.items()}
         for each in document.get("sensitivity", []):
-            cycles = f"{each['cycles']} cycles" if each["cycles"] else "none"
-            cells[SENSITIVITY, each["path"]] = cycles
+            delay = f"{each['cycles']} cycles, {each['ticks']:.1f} ticks" if each["cycles"] else ""
+            cells[SENSITIVITY, each["path"]] = delay or "none"
         batches = max(one["samples"] for one in found.values())
         limits = f"{document['seconds']:g} s and {batches:,} batches a figure at most"
         threshold = f"a leak from {document['threshold']:.2f} on"

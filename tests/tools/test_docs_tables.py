@@ -292,13 +292,13 @@ def test_every_comparison_has_its_t_on_each_path(tmp_path: Path) -> None:
         ]
         document = {"threshold": 4.5, "seconds": 2, "rows": rows}
         if machine == "new":
-            document["sensitivity"] = [{"path": "p", "cycles": 8, "found": 97, "runs": 100}]
+            document["sensitivity"] = [{"path": "p", "cycles": 8, "ticks": 7.75, "found": 97}]
         file.write_text(json.dumps(document))
         sources.append(Source(file, machine))
     text = docs_files.dudect(sources)
     assert "| compared | q | p |" in text
     assert "| seal | 2.0 | 1.0 |" in text
-    assert "95 of 100 runs find |  | 8 cycles |" in text
+    assert "95 of 100 runs find |  | 8 cycles, 7.8 ticks |" in text
     assert "\n\np: 2 s and 5 batches a figure at most, a leak from 4.50 on; measured " in text
 
 

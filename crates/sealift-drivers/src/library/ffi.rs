@@ -15,9 +15,10 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Room for an expanded key, for tags of one length.
 ///
-/// Sealing and opening only read it, so that any number of threads may. Wiped on drop, because `EVP_AEAD_CTX_cleanup` does nothing for AES-GCM. It begins with a cache line, so that a context
-/// spans no more of them than it must: with 1,024 keys messages of 128 bytes took 2 % less. A key that was set must not be
-/// moved, which would leave a copy.
+/// Sealing and opening only read it, so that any number of threads may. Wiped on drop, because
+/// `EVP_AEAD_CTX_cleanup` does nothing for AES-GCM. It begins with a cache line, so that a context spans no more of
+/// them than it must: under 1,024 keys messages of 128 bytes take 2 % less. A key that was set must not be moved,
+/// which would leave a copy.
 #[repr(C, align(64))]
 pub(super) struct Aead {
     context: [u8; size_of::<EVP_AEAD_CTX>()],

@@ -203,7 +203,7 @@ impl OneKey {
 
 const NO_CONTEXT: &str = "AWS-LC did not expand the key";
 
-/// Inlined where messages are many: the parts of a slot then stay in registers, which a message of 16 bytes notices.
+/// Inlined, so that the parts of a slot stay in registers and are not written to memory and read again.
 #[inline(always)]
 fn process(aead: &Aead, slot: Slot<'_>, stability: Stability) -> Result<Status, ffi::Refused> {
     let Slot { nonce, aad, text, tag, .. } = slot;

@@ -1,6 +1,6 @@
 //! Whether the time that the kernels take tells secrets apart: dudect's test on this machine.
 //!
-//! `cargo bench -p sealift-kernels --bench dudect [-- --seconds S] [FILE.json]`, pinned to a core where
+//! `cargo bench -p sealift-kernels --bench dudect -- [--seconds S] [--case NAME] [FILE.json]`, pinned to a core where
 //! nothing else runs. Two classes of inputs, one fixed and one drawn anew each time, are prepared in an order
 //! that a coin decides, and worked and timed in that order; Welch's t says whether their times
 //! differ. Planted leaks have to be found and two classes of the same kind must not be told apart, or what is found
@@ -29,23 +29,29 @@ fn main() {
     if arguments.iter().any(|one| one == "--test") {
         return;
     }
-    let (seconds, file) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => (SECONDS, None),
-        [file] => (SECONDS, Some(file)),
-        ["--seconds", seconds] => (seconds.parse().unwrap(), None),
-        ["--seconds", seconds, file] => (seconds.parse().unwrap(), Some(file)),
-        _ => panic!("usage: dudect [--seconds S] [FILE.json], and not {arguments:?}"),
-    };
+    let mut arguments = arguments.iter().map(String::as_str);
+    let (mut seconds, mut only, mut file) = (SECONDS, None, None);
+    while let Some(argument) = arguments.next() {
+        match argument {
+            "--seconds" => seconds = arguments.next().unwrap_or_default().parse().unwrap(),
+            "--case" => only = Some(arguments.next().unwrap_or_default()),
+            name => file = Some(name),
+        }
+    }
+    let cases: Vec<_> =
+        CASES.iter().filter(|case| only.is_none_or(|only| case.what == only)).collect();
     let paths: Vec<_> = Path::available().into_iter().filter(|path| *path != Path::Model).collect();
-    let test = Test::new(seconds, ERROR / (paths.len() * CASES.len()) as f64);
+    let test = Test::new(seconds, ERROR / (paths.len() * cases.len()) as f64);
     let (mut rows, mut sensitivities) = (vec![], vec![]);
     for path in paths {
-        for case in CASES {
+        for case in &cases {
             rows.push(Row::measured(path, case, &test));
             println!("{}", rows[rows.len() - 1].shown());
         }
-        sensitivities.push(Sensitivity::measured(path, &test));
-        println!("{}", sensitivities[sensitivities.len() - 1].shown());
+        if only.is_none() {
+            sensitivities.push(Sensitivity::measured(path, &test));
+            println!("{}", sensitivities[sensitivities.len() - 1].shown());
+        }
     }
     if let Some(file) = file {
         std::fs::write(file, document(&test, &rows, &sensitivities)).unwrap();
@@ -86,7 +92,7 @@ impl Row {
 
     fn json(&self) -> String {
         let Row { path, case, found, looks, .. } = self;
-        let Found { t, kept, samples, median } = found;
+        let Found { t, kept, samples, median, .. } = found;
         let (what, kind) = (case.what, case.kind.name());
         format!(
             "{{\"path\": \"{path}\", \"kind\": \"{kind}\", \"what\": \"{what}\", \"looks\": {looks}, \

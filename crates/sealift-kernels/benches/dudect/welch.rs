@@ -10,6 +10,8 @@ pub(crate) struct Found {
     pub(crate) samples: usize,
     /// Of both classes together.
     pub(crate) median: u64,
+    /// By how many ticks the median of the second class is above that of the first.
+    pub(crate) difference: f64,
 }
 
 /// The largest t of two classes: of all times, of those up to some percentile of both together, which leaves
@@ -29,7 +31,12 @@ pub(crate) fn found(classes: &[Vec<u64>; 2]) -> Found {
     }
     let larger = |a: &(f64, String), b: &(f64, String)| a.0.abs().total_cmp(&b.0.abs());
     let (t, kept) = found.into_iter().max_by(larger).unwrap();
-    Found { t, kept, samples: all.len(), median: at(0.5) }
+    let [first, second] = classes.each_ref().map(|class| {
+        let mut class = class.clone();
+        class.sort_unstable();
+        class[index(class.len(), 0.5)] as f64
+    });
+    Found { t, kept, samples: all.len(), median: at(0.5), difference: second - first }
 }
 
 fn kept(class: &[u64], most: u64) -> Vec<f64> {
