@@ -26,6 +26,7 @@ pub(crate) enum Failure {
     /// Messages that did not open, of how many.
     InvalidTag { indices: Vec<usize>, messages: usize, hint: &'static str },
     /// Rows of a column did not open; `first` are the first of them.
+    #[cfg(feature = "arrow")]
     NotOpened { message: String, first: Vec<usize> },
 }
 
@@ -112,6 +113,7 @@ impl From<Failure> for PyErr {
             Failure::InvalidTag { indices, messages, hint } => {
                 invalid_tag(py, &indices, messages, hint)
             }
+            #[cfg(feature = "arrow")]
             Failure::NotOpened { message, first } => raise_invalid_tag(py, message, first),
         })
     }
