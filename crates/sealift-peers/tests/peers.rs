@@ -116,8 +116,8 @@ fn every_library_works_unusual_lengths_right_or_says_that_it_does_not() {
     let usual_only = ["ring", "graviola", "isal-crypto"];
     for name in everyone() {
         match checked(&name, &spec).unwrap() {
-            Some(reason) if usual_only.contains(&&*name) => {
-                assert!(reason.starts_with("it takes no"), "{name}: {reason}");
+            Some(reason) if reason.starts_with("it takes no") => {
+                assert!(usual_only.contains(&&*name), "{name}: {reason}");
             }
             Some(reason) => skip(&name, &reason),
             None => assert!(!usual_only.contains(&&*name), "{name}"),
