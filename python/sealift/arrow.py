@@ -76,7 +76,7 @@ def seal_column(
 
     def seal(values: Any, others: "_Others", name: str) -> Any:
         return seal_array(
-            engine or _engine(),
+            _engine_or(engine),
             keys,
             values,
             others.get(key_ids),
@@ -130,7 +130,7 @@ def open_column(
 
     def open_(values: Any, others: "_Others", name: str) -> Any:
         return open_array(
-            engine or _engine(),
+            _engine_or(engine),
             keys,
             values,
             None if key_ids is None else others.get(key_ids),
@@ -178,7 +178,7 @@ def reseal_column(
 
     def reseal(values: Any, others: "_Others", name: str) -> Any:
         return reseal_array(
-            engine or _engine(),
+            _engine_or(engine),
             keys,
             values,
             others.parts(aad),
@@ -347,6 +347,15 @@ _TABLE_HINT = (
     "and none of an array; a LazyFrame takes seal_expression and open_expression, and of a reader "
     "or dataset give one batch after the other"
 )
+
+
+def _engine_or(given: Any) -> Engine:
+    if given is None:
+        return _engine()
+    if not isinstance(given, Engine):
+        found = f"{type(given).__module__}.{type(given).__name__}"
+        raise TypeError(f"engine is {found}: give a sealift.Engine, or leave it out")
+    return given
 
 
 @functools.cache

@@ -263,6 +263,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ),
         *(TypeError, "key_ids of the column is a column of Float64: give integers"),
     ),
+    "an engine by its name": (
+        seal(engine="cpu"),
+        *(TypeError, r"engine is builtins.str: give a sealift.Engine"),
+    ),
     "a stream that fails": (
         lambda: arrow.seal_column(failing_stream(), keys=keyring(), key_ids=1),
         *(sealift.InputError, "the column: its Arrow stream ended with an error: .*no more rows"),
