@@ -40,6 +40,7 @@ fn tag_of_parts_compiled(
 impl Isa for HaveAesNi {
     type Register = __m128i;
     const LANES: usize = 1;
+    const KARATSUBA: bool = true;
 
     proven_memory!(__m128i);
     proven_product!(__m128i, _mm_clmulepi64_si128);
@@ -51,6 +52,7 @@ impl Isa for HaveAesNi {
         fn xor(a: __m128i, b: __m128i) -> __m128i => _mm_xor_si128(a, b);
         fn aes(state: __m128i, key: __m128i) -> __m128i => _mm_aesenc_si128(state, key);
         fn aes_last(state: __m128i, key: __m128i) -> __m128i => _mm_aesenclast_si128(state, key);
+        fn swap(register: __m128i) -> __m128i => _mm_shuffle_epi32::<0x4e>(register);
         fn reduce(low: __m128i, high: __m128i) -> __m128i => reduce(low, high);
         fn pin(register: __m128i) -> __m128i => once(register);
     }

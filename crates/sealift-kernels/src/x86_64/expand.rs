@@ -3,7 +3,13 @@
 
 use core::arch::x86_64::*;
 
-use super::{aesni::to_u128, cpu::HaveAesNi, ctr, isa::Isa};
+use super::{
+    aesni::to_u128,
+    cpu::HaveAesNi,
+    ctr,
+    ghash::{Power, Sums},
+    isa::Isa,
+};
 use crate::{
     model::aes,
     schedule::{Expanded, POWERS},
@@ -53,8 +59,8 @@ fn powers_compiled(token: HaveAesNi, schedule: &mut Expanded) {
             let (a, b) = (at(power / 2), at(power.div_ceil(2)));
             let y = token.broadcast(&schedule.powers[a]);
             let h = token.broadcast(&schedule.powers[b]);
-            let (low, high) = token.multiply(y, h, token.broadcast(&schedule.folded[b]));
-            schedule.powers[at(power)] = to_u128(token.reduce(low, high));
+            let product = Sums::nothing(token).and(token, y, Power::everywhere(token, h));
+            schedule.powers[at(power)] = to_u128(product.reduced(token));
         }
         let h = token.broadcast(&schedule.powers[at(power)]);
         schedule.folded[at(power)] = to_u128(token.reduce(h, zero));

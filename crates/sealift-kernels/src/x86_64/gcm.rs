@@ -8,17 +8,16 @@ use sealift_core::{Op, Status};
 use super::{
     aesni::to_u128,
     cpu::HaveAesNi,
-    ctr::{self, First, Span},
-    ghash,
+    ctr, ghash,
     isa::Isa,
-    long,
+    text::{self, First, Span},
 };
 use crate::{schedule::Expanded, verdict::Fitting};
 
 /// Whether a message is so long that it is worked with `LONG`.
 #[inline(always)]
 pub(super) fn is_long<I: Isa>(slot: &Fitting<'_, '_>) -> bool {
-    slot.text_len() >= long::least_bytes::<I>()
+    slot.text_len() > text::short_bytes::<I>()
 }
 
 /// Seals, opens or verifies one message; with `LONG` it [`is_long`].
@@ -36,12 +35,13 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     let mask = ctr::encrypt_block(narrow, schedule, narrow.reverse(counter));
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
-    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, next);
-    let hash = ghash::absorb_lengths(narrow, schedule, hash, aad.len(), slot.text_len());
+    let lengths = ghash::lengths(narrow, aad.len(), slot.text_len());
+    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(lengths), next);
     slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), mask)))
 }
 
-/// Seals or opens a text and takes its ciphertext into a hash; `before` is the counter block before its first.
+/// Seals or opens a text and takes its ciphertext into a hash, and then a block of lengths if there is one; `before` is the
+/// counter block before its first.
 #[inline(always)]
 pub(super) fn crypt<I: Isa, const LONG: bool>(
     isa: I,
@@ -49,20 +49,21 @@ pub(super) fn crypt<I: Isa, const LONG: bool>(
     slot: &mut Fitting<'_, '_>,
     before: __m128i,
     hash: __m128i,
+    lengths: Option<__m128i>,
     next: *const u8,
 ) -> __m128i {
     let block = isa.into().later(before, 1);
     let first = First { block, is_public: is_plain(slot.nonce()) };
     let op = slot.op();
     let text = Span::of(slot.text()).before(next);
-    match op {
-        // SAFETY: a fitting seal has a text to read and write, of one length.
-        Op::Seal => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Seal, first, hash, text) },
-        // SAFETY: a fitting open has a text to read and write, of one length.
-        Op::Open => unsafe { ctr::crypt::<I, LONG>(isa, schedule, Op::Open, first, hash, text) },
+    if op == Op::Verify {
         // SAFETY: a span is readable for its length.
-        Op::Verify => unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text.len()) },
+        let hash = unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text.len()) };
+        return lengths
+            .map_or(hash, |block| ghash::absorb_block(isa.into(), schedule, hash, block));
     }
+    // SAFETY: a fitting seal or open has a text to read and write, of one length.
+    unsafe { text::crypt::<I, LONG>(isa, schedule, op, first, hash, lengths, text) }
 }
 
 /// J0, reversed: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.
@@ -77,7 +78,7 @@ pub(super) fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -
     let zero = narrow.broadcast(&0);
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, nonce.as_ptr(), nonce.len()) };
-    ghash::absorb_lengths(narrow, schedule, hash, 0, nonce.len())
+    ghash::absorb_block(narrow, schedule, hash, ghash::lengths(narrow, 0, nonce.len()))
 }
 
 /// Whether a nonce stands in the first counter as it is.

@@ -83,26 +83,19 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// In each lane the carry-less product of two halves: bit 0 of `HALVES` names that of `a`, bit 4 that
     /// of `b`.
     fn product<const HALVES: i32>(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// Whether a block is multiplied by three multiplications of halves (Karatsuba's), not by four. They need more sums and a
+    /// second fold of these, and pay where the units that multiply are what there is too little of: on processors whose
+    /// AES units take a register in half the time of a multiplication or less. With the wide registers of AVX-512 it is four.
+    const KARATSUBA: bool;
+
+    /// The halves of each block exchanged.
+    fn swap(self, register: Self::Register) -> Self::Register;
     /// In each lane `low + x^64 * high`, brought back to 128 bits: their sum times x^-64.
     fn reduce(self, low: Self::Register, high: Self::Register) -> Self::Register;
 
     /// The same register. Instructions that make it and those that use it keep their place among others
     /// that are pinned: the compiler would put all multiplications first, which is slower.
     fn pin(self, register: Self::Register) -> Self::Register;
-
-    /// In each lane `y` times `h`, unreduced: see `ghash`. `folded` is `h` times x^-64.
-    #[inline(always)]
-    fn multiply(
-        self,
-        y: Self::Register,
-        h: Self::Register,
-        folded: Self::Register,
-    ) -> (Self::Register, Self::Register) {
-        (
-            self.xor(self.product::<0x00>(y, folded), self.product::<0x01>(y, h)),
-            self.xor(self.product::<0x10>(y, folded), self.product::<0x11>(y, h)),
-        )
-    }
 }
 
 /// Writes methods of [`Isa`] that pass on to one function compiled for the instruction set.

@@ -1,6 +1,6 @@
 //! AES-GCM with the instructions of x86-64.
 //!
-//! The mode is written once, in `gcm`, `ctr`, `long` and `ghash`, over the trait [`isa::Isa`]: registers of
+//! The mode is written once, in `gcm`, `text`, `ctr` and `ghash`, over the trait [`isa::Isa`]: registers of
 //! one, two or four blocks. Each instruction set is one file that says what its registers do and
 //! compiles the mode with its instructions. `wide` and `narrow` work on many messages at
 //! once, which `window` brings them.
@@ -13,11 +13,11 @@ pub(crate) mod expand;
 mod gcm;
 mod ghash;
 mod isa;
-mod long;
 pub(crate) mod narrow;
 mod part;
 mod parts;
 pub(crate) mod registers;
+mod text;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 pub(crate) mod wide;

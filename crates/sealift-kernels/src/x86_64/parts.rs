@@ -5,7 +5,13 @@ use core::arch::x86_64::__m128i;
 
 use sealift_core::PartHash;
 
-use super::{aesni::to_u128, cpu::HaveAesNi, ctr, gcm, ghash, isa::Isa};
+use super::{
+    aesni::to_u128,
+    cpu::HaveAesNi,
+    ctr, gcm,
+    ghash::{self, Power, Sums},
+    isa::Isa,
+};
 use crate::{
     schedule::{Expanded, POWERS},
     verdict::Fitting,
@@ -25,7 +31,7 @@ pub(super) fn part<I: Isa, const LONG: bool>(
     // Counters wrap in 32 bits, as they do block by block.
     let counter = narrow.later(counter, first_block as usize);
     let zero = narrow.broadcast(&0);
-    to_u128(gcm::crypt::<I, LONG>(isa, schedule, &mut text, counter, zero, next))
+    to_u128(gcm::crypt::<I, LONG>(isa, schedule, &mut text, counter, zero, None, next))
 }
 
 /// The tag of a message whose parts have these hashes: each is multiplied with the power of the hash key that the blocks
@@ -42,56 +48,41 @@ pub(super) fn tag(
     let (aad, zero) = (slot.aad(), token.broadcast(&0));
     // SAFETY: a slice is readable for its length.
     let mut hash = unsafe { ghash::absorb_bytes(token, schedule, zero, aad.as_ptr(), aad.len()) };
-    let mut last = (0, Power::first(token, schedule));
+    let mut last = (0, first_power(token, schedule));
     for part in parts {
         if part.blocks() != last.0 {
-            last = (part.blocks(), Power::of(token, schedule, part.blocks()));
+            last = (part.blocks(), power(token, schedule, part.blocks()));
         }
         // The first power stands for none where a part is empty.
-        let moved = if part.blocks() == 0 { hash } else { last.1.times(token, hash) };
+        let moved = if part.blocks() == 0 { hash } else { times(token, hash, last.1) };
         hash = token.xor(moved, token.broadcast(part.hash()));
     }
-    let hash = ghash::absorb_lengths(token, schedule, hash, aad.len(), slot.text_len());
+    let lengths = ghash::lengths(token, aad.len(), slot.text_len());
+    let hash = ghash::absorb_block(token, schedule, hash, lengths);
     to_u128(token.xor(token.reverse(hash), mask))
 }
 
-/// A power of the hash key as it stands in the tables: see `ghash`.
-#[derive(Clone, Copy)]
-struct Power {
-    h: __m128i,
-    folded: __m128i,
+/// The power of the hash key of so many blocks, at least one: squared for each binary digit behind the first.
+#[inline(always)]
+fn power(token: HaveAesNi, schedule: &Expanded, blocks: u64) -> __m128i {
+    let first = first_power(token, schedule);
+    let mut power = first;
+    for digit in (0..blocks.checked_ilog2().unwrap_or(0)).rev() {
+        power = times(token, power, power);
+        if blocks >> digit & 1 == 1 {
+            power = times(token, power, first);
+        }
+    }
+    power
 }
 
-impl Power {
-    #[inline(always)]
-    fn first(token: HaveAesNi, schedule: &Expanded) -> Power {
-        let of = |table: &[u128; POWERS]| token.broadcast(&table[POWERS - 1]);
-        Power { h: of(&schedule.powers), folded: of(&schedule.folded) }
-    }
+#[inline(always)]
+fn first_power(token: HaveAesNi, schedule: &Expanded) -> __m128i {
+    token.broadcast(&schedule.powers[POWERS - 1])
+}
 
-    /// That of so many blocks, at least one: squared for each binary digit behind the first.
-    #[inline(always)]
-    fn of(token: HaveAesNi, schedule: &Expanded, blocks: u64) -> Power {
-        let first = Power::first(token, schedule);
-        let mut power = first;
-        for digit in (0..blocks.checked_ilog2().unwrap_or(0)).rev() {
-            power = power.and(token, power);
-            if blocks >> digit & 1 == 1 {
-                power = power.and(token, first);
-            }
-        }
-        power
-    }
-
-    #[inline(always)]
-    fn and(self, token: HaveAesNi, other: Power) -> Power {
-        let h = other.times(token, self.h);
-        Power { h, folded: token.reduce(h, token.broadcast(&0)) }
-    }
-
-    #[inline(always)]
-    fn times(self, token: HaveAesNi, hash: __m128i) -> __m128i {
-        let (low, high) = token.multiply(hash, self.h, self.folded);
-        token.reduce(low, high)
-    }
+/// A hash, or a power, times a power as they stand in the tables: see `ghash`.
+#[inline(always)]
+fn times(token: HaveAesNi, hash: __m128i, power: __m128i) -> __m128i {
+    Sums::nothing(token).and(token, hash, Power::everywhere(token, power)).reduced(token)
 }

@@ -15,6 +15,7 @@ compiled!(HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq");
 impl Isa for HaveVaes256 {
     type Register = __m256i;
     const LANES: usize = 2;
+    const KARATSUBA: bool = false;
 
     proven_memory!(__m256i);
     proven_product!(__m256i, _mm256_clmulepi64_epi128);
@@ -29,6 +30,7 @@ impl Isa for HaveVaes256 {
         fn xor(a: __m256i, b: __m256i) -> __m256i => _mm256_xor_si256(a, b);
         fn aes(state: __m256i, key: __m256i) -> __m256i => _mm256_aesenc_epi128(state, key);
         fn aes_last(state: __m256i, key: __m256i) -> __m256i => _mm256_aesenclast_epi128(state, key);
+        fn swap(register: __m256i) -> __m256i => _mm256_shuffle_epi32::<0x4e>(register);
         fn reduce(low: __m256i, high: __m256i) -> __m256i => reduce(low, high);
         fn pin(register: __m256i) -> __m256i => once(register);
     }

@@ -14,6 +14,7 @@ compiled!(HaveVaes512, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx5
 impl Isa for HaveVaes512 {
     type Register = __m512i;
     const LANES: usize = 4;
+    const KARATSUBA: bool = false;
 
     proven_memory!(__m512i);
     proven_product!(__m512i, _mm512_clmulepi64_epi128);
@@ -28,6 +29,7 @@ impl Isa for HaveVaes512 {
         fn xor(a: __m512i, b: __m512i) -> __m512i => _mm512_xor_si512(a, b);
         fn aes(state: __m512i, key: __m512i) -> __m512i => _mm512_aesenc_epi128(state, key);
         fn aes_last(state: __m512i, key: __m512i) -> __m512i => _mm512_aesenclast_epi128(state, key);
+        fn swap(register: __m512i) -> __m512i => _mm512_shuffle_epi32::<0x4e>(register);
         fn reduce(low: __m512i, high: __m512i) -> __m512i => reduce(low, high);
         fn pin(register: __m512i) -> __m512i => once(register);
     }

@@ -15,6 +15,7 @@ use super::{
     width::Width,
 };
 use crate::{
+    schedule::POWERS,
     verdict::public,
     x86_64::window::{
         item::{Ahead, Class, Item, KeyForm},
@@ -161,16 +162,22 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
     let (mut round_at, mut wrong) = (16, 0);
     for (message, item) in concluded.iter().enumerate().take(N) {
         let mut sums = hashed.sums[message];
-        let table = hash::powers(item.key, T + 1);
+        // Where there is no power for the block of lengths, too, the others are hashed first.
+        let has_room = const { T < POWERS };
+        let table = hash::powers(item.key, T + usize::from(has_room));
         for (register, blocks) in hashed.blocks[message].iter().enumerate() {
             if round_at < rounds_end {
                 // SAFETY: the caller promises expanded keys, which have a round key at every place before `rounds_end`.
                 unsafe { one_round(w, states, &keys, round_at) };
                 round_at += 16;
             }
-            let powers = table.wrapping_add(W::BYTES * register);
+            let (mut blocks, mut powers) = (*blocks, table.wrapping_add(W::BYTES * register));
+            if !has_room && register + 1 == R {
+                blocks = w.xor(blocks, w.first_lane(sums.reduced(w)));
+                (sums, powers) = (Sums::nothing(w), hash::powers(item.key, 1));
+            }
             // SAFETY: within the table, or a block behind it, which a lane of zeros meets.
-            unsafe { w.add_products(&mut sums, blocks, powers) };
+            unsafe { w.add_products(&mut sums, &blocks, powers) };
         }
         let tag = tag::masked(w, sums.reduced(w), hashed.masks[message]);
         // SAFETY: the caller promises that the item is what it says: its tag is writable for a seal, else readable.

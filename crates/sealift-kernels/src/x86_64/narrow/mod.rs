@@ -83,8 +83,12 @@ fn how<W: Width>(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
 
 /// Whether the kernel takes messages of so many blocks: it has a power of the hash key for each block hashed.
 fn takes<W: Width>(text_blocks: usize, aad_blocks: usize) -> bool {
-    let hashed = text_blocks.max(1) + aad_blocks + 1;
-    text_blocks <= W::TEXT_BLOCKS && aad_blocks < MEDIUM_AAD && hashed <= POWERS
+    let has_powers = match aad_blocks {
+        // The block of lengths can be hashed by itself.
+        0 => text_blocks <= POWERS,
+        _ => text_blocks.max(1) + aad_blocks < POWERS,
+    };
+    text_blocks <= W::TEXT_BLOCKS && aad_blocks < MEDIUM_AAD && has_powers
 }
 
 /// Fewer messages of a class are worked one by one.

@@ -15,7 +15,8 @@ pub(super) fn pays<W: Width>(
     schedules: Schedules<'_>,
 ) -> bool {
     let shape = work.shape();
-    let are_short = shape.text_bytes <= MEAN_TEXT_MAX * shape.messages as u64;
+    let mean_max = MEAN_TEXT_MAX.max(16 * W::TEXT_BLOCKS as u64);
+    let are_short = shape.text_bytes <= mean_max * shape.messages as u64;
     if let Schedules::Raw = schedules {
         // What expanding keys one by one costs is more than anything else.
         return range.len() >= RAW_MIN && are_short;

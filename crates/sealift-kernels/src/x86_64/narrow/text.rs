@@ -11,8 +11,8 @@ pub(super) struct Text<const T: usize>;
 
 impl<const T: usize> Text<T> {
     /// What is added to a nonce to be a counter: for each block of text, and 1 behind.
-    pub(super) const COUNTERS: &[u128; 16] = &{
-        let mut counters = [1 << 120; 16];
+    pub(super) const COUNTERS: &[u128; 18] = &{
+        let mut counters = [1 << 120; 18];
         let mut block = 0;
         while block < T {
             counters[block] = (block as u128 + 2) << 120;

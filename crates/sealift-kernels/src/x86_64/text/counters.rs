@@ -1,9 +1,20 @@
-//! The counters of a long text, a step at a time.
+//! The counters of a text, some registers at a time.
 
-use super::STEP;
-use crate::x86_64::{aesni::to_u128, ctr::First, isa::Isa};
+use core::arch::x86_64::__m128i;
+
+use crate::x86_64::{aesni::to_u128, isa::Isa};
+
+/// The counter block of a text's first block.
+#[derive(Clone, Copy)]
+pub(in crate::x86_64) struct First {
+    /// It, reversed.
+    pub(in crate::x86_64) block: __m128i,
+    /// Whether anybody may know it: a hashed nonce tells of the hash key.
+    pub(in crate::x86_64) is_public: bool,
+}
 
 /// Reversed counter blocks.
+#[derive(Clone, Copy)]
 pub(super) struct Counters<I: Isa> {
     now: I::Register,
     /// The last byte of the first one, or [`SECRET`].
@@ -16,22 +27,16 @@ const SECRET: usize = usize::MAX / 2 + 1;
 impl<I: Isa> Counters<I> {
     /// Those from the first of a text on.
     #[inline(always)]
-    pub(super) fn new(now: I::Register, first: First) -> Counters<I> {
+    pub(super) fn new(isa: I, first: First) -> Counters<I> {
         let low = if first.is_public { (to_u128(first.block) % 256) as usize } else { SECRET };
-        Counters { now, low }
+        Counters { now: isa.counters(first.block), low }
     }
 
-    /// Those of the register that comes next.
+    /// The counter blocks of the next `N` registers, with the first round key added.
     #[inline(always)]
-    pub(super) fn next(&self) -> I::Register {
-        self.now
-    }
-
-    /// The counter blocks of the next step, with the first round key added.
-    #[inline(always)]
-    pub(super) fn blocks(&mut self, isa: I, key: I::Register) -> [I::Register; STEP] {
-        let mut blocks = [self.now; STEP];
-        if self.low + STEP * I::LANES <= 256 {
+    pub(super) fn blocks<const N: usize>(&mut self, isa: I, key: I::Register) -> [I::Register; N] {
+        let mut blocks = [self.now; N];
+        if self.low + N * I::LANES <= 256 {
             // The last byte alone changes: there is no need to turn each block around.
             let first = isa.reverse(self.now);
             for (i, block) in blocks.iter_mut().enumerate() {
@@ -44,9 +49,9 @@ impl<I: Isa> Counters<I> {
                 *block = isa.xor(isa.reverse(counter), key);
             }
         }
-        self.now = isa.later(self.now, STEP * I::LANES);
+        self.now = isa.later(self.now, N * I::LANES);
         // Back to a byte, and a secret stays one.
-        self.low = (self.low + STEP * I::LANES) & !256;
+        self.low = (self.low + N * I::LANES) & !256;
         blocks
     }
 }

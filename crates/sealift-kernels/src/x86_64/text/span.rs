@@ -1,0 +1,83 @@
+//! Where a text is.
+
+use sealift_core::SlotText;
+
+/// A text as pointers: the buffers may change under us, which Rust's references don't allow for.
+#[derive(Clone, Copy)]
+pub(in crate::x86_64) struct Span {
+    from: *const u8,
+    /// Null if nothing is written.
+    to: *mut u8,
+    len: usize,
+    /// What is read after it, which only the cache is asked for; null if the text is in the caches.
+    next: *const u8,
+}
+
+impl Span {
+    /// The span of a text: readable for its length, and unless it is only read writable too.
+    #[inline(always)]
+    pub(in crate::x86_64) fn of(text: SlotText<'_>) -> Span {
+        let (from, to, len) = match text {
+            SlotText::Apart { input, output } => {
+                (input.as_ptr(), output.as_mut_ptr(), input.len().min(output.len()))
+            }
+            SlotText::InPlace(text) => {
+                let (place, len) = (text.as_mut_ptr(), text.len());
+                // One address for both: to borrow the text again would end what was borrowed first.
+                (place.cast_const(), place, len)
+            }
+            SlotText::Read(text) => (text.as_ptr(), core::ptr::null_mut(), text.len()),
+        };
+        Span { from, to, len, next: core::ptr::null() }
+    }
+
+    /// The same with what is read after it, if it isn't in the caches.
+    #[inline(always)]
+    pub(in crate::x86_64) fn before(self, next: *const u8) -> Span {
+        Span { next, ..self }
+    }
+
+    /// Whether the caches have to be asked for it.
+    #[inline(always)]
+    pub(in crate::x86_64) fn is_far(&self) -> bool {
+        !self.next.is_null()
+    }
+
+    /// What will be read in `bytes`: `width` bytes of the text, or of what comes after it.
+    #[inline(always)]
+    pub(in crate::x86_64) fn ahead(&self, bytes: usize, width: usize) -> *const u8 {
+        if bytes + width <= self.len {
+            self.from.wrapping_add(bytes)
+        } else {
+            self.next.wrapping_add(bytes.saturating_sub(self.len))
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::x86_64) fn from(&self) -> *const u8 {
+        self.from
+    }
+
+    #[inline(always)]
+    pub(in crate::x86_64) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(in crate::x86_64) fn to(&self) -> *mut u8 {
+        self.to
+    }
+
+    #[inline(always)]
+    pub(in crate::x86_64) fn advance(&mut self, bytes: usize) {
+        self.from = self.from.wrapping_add(bytes);
+        self.to = self.to.wrapping_add(bytes);
+        self.len -= bytes;
+    }
+
+    /// Its first bytes.
+    #[inline(always)]
+    pub(in crate::x86_64) fn first(self, bytes: usize) -> Span {
+        Span { len: bytes.min(self.len), ..self }
+    }
+}

@@ -1,0 +1,356 @@
+//! Steps of a text, of eight registers.
+
+use core::arch::x86_64::__m128i;
+use core::hint::black_box;
+
+use super::{
+    STEP,
+    counters::{Counters, First},
+    end::end,
+    end_registers,
+    span::Span,
+};
+use crate::{
+    schedule::{Expanded, POWERS},
+    x86_64::{
+        ghash::{Between, Power, Sums},
+        isa::Isa,
+    },
+};
+
+/// How far before they are needed texts are asked for. The processor finds a text's lines by itself, but
+/// begins anew with each page.
+const AHEAD: usize = 4 << 10;
+
+/// The same for results. What follows a result is most often the next one.
+const AHEAD_TO_WRITE: usize = 2 << 10;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// A text on its way, and what its ciphertext so far makes of the hash, in lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Steps<'s, I: Isa> {
+    pub(super) isa: I,
+    pub(super) schedule: &'s Expanded,
+    /// What the registers of a step are multiplied with, where there are steps.
+    powers: Option<&'s [Power<I>; STEP]>,
+    pub(super) counters: Counters<I>,
+    pub(super) hash: I::Register,
+}
+
+/// The power for each register of a step, in all lanes.
+#[inline(always)]
+pub(super) fn powers<I: Isa>(isa: I, schedule: &Expanded) -> [Power<I>; STEP] {
+    let known = end_registers::<I>();
+    let of = |register: usize| {
+        Power::broadcast(isa, schedule, POWERS - I::LANES * (STEP - register).min(known))
+    };
+    let mut powers = [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)];
+    let missing = STEP - known;
+    for i in (0..missing).rev() {
+        let product = Sums::nothing(isa).and(isa, powers[i + known].h, powers[missing]);
+        powers[i] = Power::everywhere(isa, product.reduced(isa));
+    }
+    powers
+}
+
+impl<'s, I: Isa> Steps<'s, I> {
+    /// Before the first step of a text, with the hash of what comes before it.
+    #[inline(always)]
+    pub(super) fn new(
+        isa: I,
+        schedule: &'s Expanded,
+        powers: &'s [Power<I>; STEP],
+        first: First,
+        hash: I::Register,
+    ) -> Steps<'s, I> {
+        // The compiler would load all of them before the loop, into registers that it does not have.
+        let (schedule, powers) = black_box((schedule, powers));
+        let powers = Some(powers);
+        Steps { isa, schedule, powers, counters: Counters::new(isa, first), hash }
+    }
+
+    /// The same for a text that has none.
+    #[inline(always)]
+    pub(super) fn without_powers(
+        isa: I,
+        schedule: &'s Expanded,
+        first: First,
+        hash: I::Register,
+    ) -> Steps<'s, I> {
+        Steps { isa, schedule, powers: None, counters: Counters::new(isa, first), hash }
+    }
+
+    /// Two registers of text by themselves, so that the end has more.
+    ///
+    /// # Safety
+    /// As for [`seal_step`](Self::seal_step).
+    #[inline(always)]
+    pub(super) unsafe fn work_two<const SEAL: bool>(&mut self, text: &mut Span) {
+        if SEAL {
+            // SAFETY: the caller promises so much text.
+            let two = unsafe { self.seal_step::<2, 0>(&[], text) };
+            self.take_in(&mut [], &two);
+        } else {
+            // SAFETY: the caller promises so much text.
+            unsafe { self.open_step::<2>(text) };
+        }
+    }
+
+    /// Seals a text: a step is hashed while the next one is encrypted.
+    ///
+    /// # Safety
+    /// `text` is readable and writable for its length, at least one byte.
+    #[inline(always)]
+    pub(super) unsafe fn seal(mut self, text: &mut Span, lengths: Option<__m128i>) -> __m128i {
+        if text.len() <= STEP * I::BYTES {
+            // SAFETY: the caller promises a byte at least, and it is a step at most.
+            return unsafe { self.seal_middle(&[], text, lengths) };
+        }
+        // SAFETY: more than a step of text is left.
+        let mut last = unsafe { self.seal_step::<STEP, 0>(&[], text) };
+        while text.len() > STEP * I::BYTES {
+            // SAFETY: as above.
+            last = unsafe { self.seal_step::<STEP, STEP>(&last, text) };
+        }
+        // SAFETY: a step is left at most, and one byte at least.
+        unsafe { self.seal_middle(&last, text, lengths) }
+    }
+
+    /// Seals what is left where that may be more than a whole end.
+    ///
+    /// # Safety
+    /// `text` is readable and writable for its length, at least one byte and at most a step.
+    #[inline(always)]
+    unsafe fn seal_middle<const M: usize>(
+        mut self,
+        last: &[I::Register; M],
+        text: &mut Span,
+        lengths: Option<__m128i>,
+    ) -> __m128i {
+        if text.len() > end_registers::<I>() * I::BYTES {
+            // Where an end is shorter than a step, it has four registers.
+            // SAFETY: more than a whole end is left.
+            let middle = unsafe { self.seal_step::<4, M>(last, text) };
+            // SAFETY: a whole end is left at most, because a step is two of them, and one byte at least.
+            return unsafe { end::<I, true, 4>(self, &middle, text, lengths) };
+        }
+        // SAFETY: a whole end is left at most, and one byte at least.
+        unsafe { end::<I, true, M>(self, last, text, lengths) }
+    }
+
+    /// Opens a text: a step is hashed while it is decrypted.
+    ///
+    /// # Safety
+    /// As for [`seal`](Self::seal).
+    #[inline(always)]
+    pub(super) unsafe fn open(mut self, text: &mut Span, lengths: Option<__m128i>) -> __m128i {
+        while text.len() > STEP * I::BYTES {
+            // SAFETY: more than a step of text is left.
+            unsafe { self.open_step::<STEP>(text) };
+        }
+        if text.len() > end_registers::<I>() * I::BYTES {
+            // SAFETY: more than a whole end is left, which has four registers where it is shorter than a step.
+            unsafe { self.open_step::<4>(text) };
+        }
+        // SAFETY: a whole end is left at most, and one byte at least.
+        unsafe { end::<I, false, 0>(self, &[], text, lengths) }
+    }
+
+    /// `N` registers of text, and between their rounds the hash of the `M` before. Returns their ciphertext.
+    ///
+    /// # Safety
+    /// So much text is left to read and to write.
+    #[inline(always)]
+    unsafe fn seal_step<const N: usize, const M: usize>(
+        &mut self,
+        last: &[I::Register; M],
+        text: &mut Span,
+    ) -> [I::Register; N] {
+        let mut states = self.begin::<N>();
+        self.take_in(&mut states, last);
+        self.rounds(M + 1, &mut states);
+        // SAFETY: the caller promises so many registers.
+        let input = unsafe { load(self.isa, text) };
+        // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
+        unsafe { self.finish(&states, &input, text) }
+    }
+
+    /// `N` registers of text, and between their rounds their hash.
+    ///
+    /// # Safety
+    /// As for [`seal_step`](Self::seal_step).
+    #[inline(always)]
+    unsafe fn open_step<const N: usize>(&mut self, text: &mut Span) {
+        // SAFETY: the caller promises so many registers.
+        let input = unsafe { load(self.isa, text) };
+        let mut states = self.begin::<N>();
+        self.take_in(&mut states, &input);
+        self.rounds(N + 1, &mut states);
+        // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
+        unsafe { self.finish(&states, &input, text) };
+    }
+
+    /// The next counters, before the first round.
+    #[inline(always)]
+    pub(super) fn begin<const N: usize>(&mut self) -> [I::Register; N] {
+        self.counters.blocks(self.isa, self.round_key(0))
+    }
+
+    /// Takes registers of ciphertext into the hash, in lanes, between as many rounds.
+    #[inline(always)]
+    pub(super) fn take_in<const N: usize, const M: usize>(
+        &mut self,
+        states: &mut [I::Register; N],
+        texts: &[I::Register; M],
+    ) {
+        if M > 0
+            && let Some(powers) = self.powers
+        {
+            let powers = InLanes { powers, first: STEP - M };
+            self.hash = self.weave(states, texts, powers).reduced(self.isa);
+        }
+    }
+
+    /// The first `M` rounds, and between them the products of as many registers of ciphertext, with what was hashed before in
+    /// the first.
+    #[inline(always)]
+    pub(super) fn weave<const N: usize, const M: usize>(
+        &self,
+        states: &mut [I::Register; N],
+        texts: &[I::Register; M],
+        powers: impl Powers<I>,
+    ) -> Sums<I> {
+        let isa = self.isa;
+        let mut sums = Sums::nothing(isa);
+        // A loop would not be unrolled everywhere.
+        macro_rules! products {
+            ($($i:literal)+) => {$(
+                if let Some(text) = texts.get($i) {
+                    let key = self.round_key($i + 1);
+                    let block = isa.reverse(*text);
+                    let y = if $i == 0 { isa.xor(block, self.hash) } else { block };
+                    let round = Round { isa, key, states: &mut *states };
+                    sums = powers.add(isa, sums, y, $i, round);
+                }
+            )+};
+        }
+        products!(0 1 2 3 4 5 6 7);
+        sums
+    }
+
+    /// Rounds from one on, but for the last.
+    #[inline(always)]
+    pub(super) fn rounds<const N: usize>(&self, from: usize, states: &mut [I::Register; N]) {
+        for round in from..self.last_round() {
+            let key = self.round_key(round);
+            for state in &mut *states {
+                *state = self.isa.pin(self.isa.aes(*state, key));
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn last_round(&self) -> usize {
+        self.schedule.round_keys().len() - 1
+    }
+
+    #[inline(always)]
+    pub(super) fn round_key(&self, round: usize) -> I::Register {
+        self.isa.broadcast(&self.schedule.first_blocks()[round])
+    }
+
+    /// The last round and a step of text, of which the output is returned.
+    ///
+    /// # Safety
+    /// A step of text is writable.
+    #[inline(always)]
+    unsafe fn finish<const N: usize>(
+        &self,
+        states: &[I::Register; N],
+        input: &[I::Register; N],
+        text: &mut Span,
+    ) -> [I::Register; N] {
+        let isa = self.isa;
+        let key = self.round_key(self.last_round());
+        let mut output = *states;
+        for (i, register) in output.iter_mut().enumerate() {
+            *register = isa.aes_last(*register, isa.xor(key, input[i]));
+            // SAFETY: the caller promises a step.
+            unsafe { isa.store(text.to().wrapping_add(i * I::BYTES), *register) };
+        }
+        text.advance(N * I::BYTES);
+        output
+    }
+}
+
+/// What registers of ciphertext are multiplied with.
+pub(super) trait Powers<I: Isa> {
+    /// Adds the product of one of them.
+    fn add(
+        &self,
+        isa: I,
+        sums: Sums<I>,
+        y: I::Register,
+        register: usize,
+        between: impl Between,
+    ) -> Sums<I>;
+}
+
+/// The same power in all lanes, but for the last registers of a step.
+struct InLanes<'s, I: Isa> {
+    powers: &'s [Power<I>; STEP],
+    first: usize,
+}
+
+impl<I: Isa> Powers<I> for InLanes<'_, I> {
+    #[inline(always)]
+    fn add(
+        &self,
+        isa: I,
+        sums: Sums<I>,
+        y: I::Register,
+        register: usize,
+        between: impl Between,
+    ) -> Sums<I> {
+        sums.and_between(isa, y, &self.powers[self.first + register], between)
+    }
+}
+
+/// A round of some states.
+struct Round<'r, I: Isa, const N: usize> {
+    isa: I,
+    key: I::Register,
+    states: &'r mut [I::Register; N],
+}
+
+impl<I: Isa, const N: usize> Between for Round<'_, I, N> {
+    #[inline(always)]
+    fn quarter(&mut self, quarter: usize) {
+        for state in &mut self.states[quarter * N / 4..(quarter + 1) * N / 4] {
+            *state = self.isa.pin(self.isa.aes(*state, self.key));
+        }
+    }
+}
+
+/// A step of text, loaded once, and the cache asked for a later one if it is far.
+///
+/// # Safety
+/// A step of text is readable.
+#[inline(always)]
+unsafe fn load<I: Isa, const N: usize>(isa: I, text: &Span) -> [I::Register; N] {
+    if text.is_far() {
+        let (from, to) = (text.ahead(AHEAD, N * I::BYTES), text.to());
+        for line in (0..N * I::BYTES).step_by(LINE) {
+            isa.into().prefetch(from.wrapping_add(line));
+            isa.into().prefetch_to_write(to.wrapping_add(AHEAD_TO_WRITE + line));
+        }
+    }
+    let mut input = [isa.broadcast(&0); N];
+    for (i, register) in input.iter_mut().enumerate() {
+        // SAFETY: the caller promises a step.
+        *register = unsafe { isa.load(text.from().wrapping_add(i * I::BYTES)) };
+    }
+    input
+}
