@@ -51,6 +51,13 @@ bench-peers: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Compare with th
 	@rm -rf $(RESULTS)/peers && mv $(RESULTS)/peers.new $(RESULTS)/peers
 	@$(BIN)/python tools/docs.py
 
+.PHONY: bench-memory
+bench-memory: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## The same with messages that no cache holds, in ten minutes
+	@rm -rf $(RESULTS)/peers-memory.new
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --case memory- --processes 3 --out $(RESULTS)/peers-memory.new
+	@rm -rf $(RESULTS)/peers-memory && mv $(RESULTS)/peers-memory.new $(RESULTS)/peers-memory
+	@$(BIN)/python tools/docs.py
+
 .PHONY: peer-libraries
 peer-libraries: $(RUNNING) ## Install other libraries into .venv/peers: ipsec-mb by apt, OpenSSL and BoringSSL from source
 	@$(PYTHON) tools/peer_libraries.py

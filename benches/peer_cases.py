@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 from sealift_lab.experiments.document_003.messages import logged_workload, stated_workload
 from sealift_lab.model.arm import Value
@@ -29,6 +30,7 @@ class Case:
         title: For people.
         workload: The messages.
         batch: Messages in a call of the engine and the kernels; all of them for 0.
+        is_usual: Whether it is measured without being named.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Case:
     title: str
     workload: Workload
     batch: int = 0
+    is_usual: bool = True
 
     @property
     def cell(self) -> dict[str, Value]:
@@ -59,8 +62,9 @@ def cases() -> tuple[Case, ...]:
         _with_aad(_case(1_420, "some"), 20),
         *(_small_call(plain, batch) for batch in (1, 16)),
         *(_case(size, regime, "opened", mix=OPEN_ONLY) for size, regime in OPENED),
-        *(_case(128, regime, "from memory", messages=FROM_MEMORY) for regime in ("one", "many")),
+        *(_from_memory(128, regime) for regime in ("one", "many")),
         *_document_003(),
+        *_all_from_memory(),
     )
 
 
@@ -90,6 +94,19 @@ def _case(
     )
 
 
+def _from_memory(size: int, regime: str, mix: Mix = SEAL_ONLY) -> Case:
+    kind = "from memory" if mix == SEAL_ONLY else "opened from memory"
+    return _case(size, regime, kind, mix=mix, messages=FROM_MEMORY[size])
+
+
+def _all_from_memory() -> Iterator[Case]:
+    every = product(FROM_MEMORY, ("one", "many", "most"), (SEAL_ONLY, OPEN_ONLY))
+    # Fewer messages than keys would leave keys unused.
+    used = (each for each in every if each[:2] != (16_384, "most"))
+    for case in (_from_memory(size, regime, mix) for size, regime, mix in used):
+        yield replace(case, name=f"memory-{case.name}", is_usual=False)
+
+
 def _with_aad(plain: Case, aad_len: int) -> Case:
     shapes = tuple(replace(shape, aad_len=aad_len) for shape in plain.workload.shapes)
     name, title = f"{plain.name}-aad-{aad_len}", f"{plain.title}, {aad_len} B of aad"
@@ -115,13 +132,16 @@ def _document_003() -> Iterator[Case]:
 
 
 # Messages in a ring: different ones, and few enough for a core's caches.
-RING, FROM_MEMORY = 1_024, 1_000_000
+RING = 1_024
+# As many by size as no cache holds.
+FROM_MEMORY = {128: 1_000_000, 1_420: 262_144, 16_384: 16_384}
 # The second is as many as the document's log has.
 DOCUMENT_MESSAGES, LOGGED_MESSAGES = 3_072, 37_800
 REGIMES = {
     "one": (ONE_KEY, "one key"),
     "some": (KeyRegime(Keys.SESSIONS, 369), "369 keys"),
     "many": (KeyRegime(Keys.SESSIONS, RING), "1,024 keys"),
+    "most": (KeyRegime(Keys.SESSIONS, 20_000), "20,000 keys"),
     "fresh": (FRESH_KEYS, "a fresh key each"),
 }
 EVERY = ("one", "many", "fresh")

@@ -15,7 +15,8 @@ in turn, in processes kept to one core:
 All outputs are compared with those of two other implementations before anything is timed. The
 command `peers` takes samples in blocks as the lab's, which judges them: `sealift lab show FOLDER`.
 
---case NAME     that case only, or all whose names begin so; may be repeated
+--case NAME     that case only, or all whose names begin so; may be repeated. Those that begin with
+                memory- work up to 750 MB of messages and are measured only when named
 --seconds S     of measuring all cases; 240 by default, 8 blocks a process are taken anyway
 --processes N   of each case; 8 by default: code and data lie elsewhere in each
 --core N        the core to keep to; the last that may be used by default
@@ -259,7 +260,9 @@ def _chosen(names: Sequence[str]) -> tuple[Case, ...]:
         if not any(case.name.startswith(name) for case in every):
             known = ", ".join(case.name for case in every)
             raise ValueError(f"there is no case {name!r}; there are {known}")
-    return tuple(case for case in every if not names or case.name.startswith(tuple(names)))
+    if not names:
+        return tuple(case for case in every if case.is_usual)
+    return tuple(case for case in every if case.name.startswith(tuple(names)))
 
 
 def _arguments() -> argparse.Namespace:

@@ -55,6 +55,13 @@ def peers(sources: Sequence[Source]) -> str:
     return "\n\n".join(parts)
 
 
+def memory(sources: Sequence[Source]) -> str:
+    """Every case that no cache holds, of the newest run."""
+    found = load(sources[-1].path)
+    table = text_table(CASES, [_case(found, each) for each in contests(found)])
+    return f"{_ahead(found)}\n\n{table}\n\n{caption(found, sources[-1].link)}"
+
+
 def contests(found: Findings) -> list[Contest]:
     """The cases that have the engine and a library."""
     every = list[Contest]()

@@ -196,8 +196,8 @@ pub(crate) fn address(text: &SlotText<'_>) -> *const u8 {
     }
 }
 
-/// No path keeps tables on the stack for texts shorter than this.
-const SHORT_BYTES: usize = 256;
+/// No path keeps a table of powers on the stack for texts shorter than this: registers of one block do from 129 bytes on.
+const SHORT_BYTES: usize = 129;
 
 /// Texts as long as this are asked for before the message before them has ended.
 const LONG_BYTES: u64 = 2 << 10;

@@ -59,7 +59,7 @@ fn powers_compiled(token: HaveAesNi, schedule: &mut Expanded) {
             let (a, b) = (at(power / 2), at(power.div_ceil(2)));
             let y = token.broadcast(&schedule.powers[a]);
             let h = token.broadcast(&schedule.powers[b]);
-            let product = Sums::nothing(token).and(token, y, Power::everywhere(token, h));
+            let product = Sums::nothing(token).and(token, y, Power::of(token, h));
             schedule.powers[at(power)] = to_u128(product.reduced(token));
         }
         let h = token.broadcast(&schedule.powers[at(power)]);

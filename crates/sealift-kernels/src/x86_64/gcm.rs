@@ -62,7 +62,7 @@ pub(super) fn crypt<I: Isa, const LONG: bool>(
         return lengths
             .map_or(hash, |block| ghash::absorb_block(isa.into(), schedule, hash, block));
     }
-    // SAFETY: a fitting seal or open has a text to read and write, of one length.
+    // SAFETY: a fitting seal or open has a text to read and write, of one length; those who call this ask whether it is long.
     unsafe { text::crypt::<I, LONG>(isa, schedule, op, first, hash, lengths, text) }
 }
 

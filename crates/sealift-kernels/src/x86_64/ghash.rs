@@ -2,8 +2,9 @@
 //!
 //! Blocks are held with their bytes reversed, so that bit 127 is the field's x^0 and the modulus is
 //! x^128 + x^127 + x^126 + x^121 + 1. A product of two such numbers comes out shifted right by
-//! one, which the tables undo by holding `H^i * x`. What is read of a product is its lower half times x^-128, and
-//! there are two ways to it: see [`Isa::KARATSUBA`].
+//! one, which the tables undo by holding `H^i * x`. A sum of products is brought back to 128 bits by a factor of x^-128,
+//! in two steps of 64 bits. With a table of `H^i * x * x^-64` ("folded") beside the other, a product of four multiplications
+//! has the first step behind it. Three need no such table, but both steps: see [`Isa::KARATSUBA`].
 //!
 //! The tables run from H^16 down to H^1: n blocks are multiplied with the last n entries.
 #![allow(unsafe_code)]
@@ -22,9 +23,9 @@ pub(super) struct Power<I: Isa> {
 }
 
 impl<I: Isa> Power<I> {
-    /// One in all lanes.
+    /// Of powers that are in no table, or of whose table there is no second.
     #[inline(always)]
-    pub(super) fn everywhere(isa: I, h: I::Register) -> Power<I> {
+    pub(super) fn of(isa: I, h: I::Register) -> Power<I> {
         let other =
             if I::KARATSUBA { isa.xor(h, isa.swap(h)) } else { isa.reduce(h, isa.broadcast(&0)) };
         Power { h, other }
@@ -35,7 +36,7 @@ impl<I: Isa> Power<I> {
     pub(super) fn broadcast(isa: I, schedule: &Expanded, index: usize) -> Power<I> {
         let h = isa.broadcast(&schedule.powers[index % POWERS]);
         if I::KARATSUBA {
-            return Power::everywhere(isa, h);
+            return Power::of(isa, h);
         }
         Power { h, other: isa.broadcast(&schedule.folded[index % POWERS]) }
     }
@@ -52,7 +53,7 @@ impl<I: Isa> Power<I> {
         // SAFETY: an entry of the table, from which `LANES_MAX` blocks are within the schedule.
         let h = unsafe { isa.load_table(h) };
         if I::KARATSUBA {
-            return Power::everywhere(isa, h);
+            return Power::of(isa, h);
         }
         let folded = base.wrapping_add(core::mem::offset_of!(Expanded, folded) + 16 * index);
         // SAFETY: an entry of this table; zeros follow its last one.
@@ -62,8 +63,8 @@ impl<I: Isa> Power<I> {
 
 /// Sums of products in each lane.
 ///
-/// With three multiplications a block they are `low + x^64 * (middle + low + high) + x^128 * high`. With
-/// four they are `low + x^64 * high`, and `middle` is nothing.
+/// With three multiplications a block they are `low + x^64 * (middle + low + high) + x^128 * high`. With four they are
+/// `low + x^64 * high`, times x^-64 already, and `middle` is nothing.
 #[derive(Clone, Copy)]
 pub(super) struct Sums<I: Isa> {
     pub(super) low: I::Register,

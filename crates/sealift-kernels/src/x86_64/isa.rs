@@ -19,6 +19,12 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// Bytes in a register.
     const BYTES: usize = 16 * Self::LANES;
 
+    /// Whether a block is multiplied by three multiplications of halves (Karatsuba's), not by four.
+    // IMPLEMENTATION NOTE: three need more sums, a shuffle and a second fold, for which AES's ports are needed, too. On Zen 3,
+    // where a multiplication takes two cycles, `--bench cycles` finds them quicker with registers of one block, and no
+    // different with those of two.
+    const KARATSUBA: bool;
+
     /// Loads a register. The compiler never loads these bytes again: another thread may have
     /// rewritten them.
     ///
@@ -83,11 +89,6 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// In each lane the carry-less product of two halves: bit 0 of `HALVES` names that of `a`, bit 4 that
     /// of `b`.
     fn product<const HALVES: i32>(self, a: Self::Register, b: Self::Register) -> Self::Register;
-    /// Whether a block is multiplied by three multiplications of halves (Karatsuba's), not by four. They need more sums and a
-    /// second fold of these, and pay where the units that multiply are what there is too little of: on processors whose
-    /// AES units take a register in half the time of a multiplication or less. With the wide registers of AVX-512 it is four.
-    const KARATSUBA: bool;
-
     /// The halves of each block exchanged.
     fn swap(self, register: Self::Register) -> Self::Register;
     /// In each lane `low + x^64 * high`, brought back to 128 bits: their sum times x^-64.

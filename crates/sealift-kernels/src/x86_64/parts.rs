@@ -84,5 +84,5 @@ fn first_power(token: HaveAesNi, schedule: &Expanded) -> __m128i {
 /// A hash, or a power, times a power as they stand in the tables: see `ghash`.
 #[inline(always)]
 fn times(token: HaveAesNi, hash: __m128i, power: __m128i) -> __m128i {
-    Sums::nothing(token).and(token, hash, Power::everywhere(token, power)).reduced(token)
+    Sums::nothing(token).and(token, hash, Power::of(token, power)).reduced(token)
 }

@@ -105,8 +105,10 @@ fn parts_that_do_not_fit_are_not_processed() {
 fn a_buffer_rewritten_during_an_open_opens_right_or_not_at_all() {
     let mut random = Random(14);
     for path in Path::available() {
-        // In a short end, in a single register, in a few of them, in the loop of long texts.
-        for (text, target) in [(24, 21), (64, 5), (600, 597), (600, 300), (3_000, 700)] {
+        // In the end of a short text and of a long one, in a text that is an end, in the steps of long ones.
+        for (text, target) in
+            [(24, 21), (64, 5), (261, 258), (300, 5), (600, 597), (600, 300), (3_000, 700)]
+        {
             let message = Message { tag_len: 16, ..random.message(16, 12, 0, text) };
             race(path, &message, target);
         }

@@ -264,7 +264,7 @@ fn short_messages_of_a_few_shapes_agree_with_the_model() {
     for form in FORMS {
         for (op, text, aad) in ALL_OPS
             .into_iter()
-            .flat_map(|op| (0..=9).map(move |blocks| (op, blocks)))
+            .flat_map(|op| (0..=17).map(move |blocks| (op, blocks)))
             .flat_map(|(op, blocks)| (0..=4).map(move |aad| (op, blocks, aad)))
         {
             let full: usize = 16 * text;

@@ -18,7 +18,7 @@ use crate::{
     schedule::POWERS,
     verdict::public,
     x86_64::window::{
-        item::{Ahead, Class, Item, KeyForm},
+        item::{self, Ahead, Class, Item, KeyForm},
         spare::Groups,
     },
 };
@@ -73,6 +73,9 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
         if !ahead.items.is_empty() {
             fetch(ahead, N);
         }
+        if ahead.has_far_keys && index + AHEAD < groups.len() {
+            fetch_keys(call, groups.get(index + AHEAD).0);
+        }
         // SAFETY: the caller promises the items: nonces and expanded keys are readable.
         let mut states = unsafe { start::<W, T, N, R>(w, group) };
         let rounds_end = 16 * if is_behind { 1 } else { call.rounds };
@@ -116,6 +119,20 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
 #[inline(never)]
 fn fetch(ahead: &mut Ahead<'_>, messages: usize) {
     ahead.fetch(messages);
+}
+
+/// Keys from afar are asked for so many groups ahead.
+const AHEAD: usize = 2;
+
+/// Asks for the round keys of messages and the powers that they are hashed with. As `fetch`, by itself.
+#[inline(never)]
+fn fetch_keys(call: &Call, items: &[Item]) {
+    let hashed = call.text_blocks.max(1) + call.aad_blocks + 1;
+    for item in items {
+        item::lines(item.key, 16 * (call.rounds + 1));
+        let powers = hash::powers(item.key, hashed.min(POWERS));
+        item::lines(powers, 16 * hashed);
+    }
 }
 
 /// Counters before the first round.

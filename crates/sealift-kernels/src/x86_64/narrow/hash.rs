@@ -32,9 +32,9 @@ impl<W: Width> Sums<W> {
     pub(super) fn and(self, w: W, blocks: W::Register, powers: W::Register) -> Sums<W> {
         let halves = |register| w.xor(register, w.swap(register));
         Sums {
-            low: w.xor(self.low, w.multiply_low(blocks, powers)),
-            middle: w.xor(self.middle, w.multiply_low(halves(blocks), halves(powers))),
-            high: w.xor(self.high, w.multiply_high(blocks, powers)),
+            low: w.xor(self.low, w.product::<0x00>(blocks, powers)),
+            middle: w.xor(self.middle, w.product::<0x00>(halves(blocks), halves(powers))),
+            high: w.xor(self.high, w.product::<0x11>(blocks, powers)),
         }
     }
 
@@ -50,7 +50,7 @@ impl<W: Width> Sums<W> {
 #[inline(always)]
 fn fold<W: Width>(w: W, sum: W::Register, folded: W::Register) -> W::Register {
     let modulus = const { &(0xc2_u128 << 56) };
-    let product = w.multiply_low(folded, w.broadcast(modulus));
+    let product = w.product::<0x00>(folded, w.broadcast(modulus));
     w.xor(w.xor(sum, w.swap(folded)), product)
 }
 

@@ -15,7 +15,8 @@ pub(super) fn pays<W: Width>(
     schedules: Schedules<'_>,
 ) -> bool {
     let shape = work.shape();
-    let mean_max = MEAN_TEXT_MAX.max(16 * W::TEXT_BLOCKS as u64);
+    // Longer texts on average are hardly any that the kernel takes, and finding them takes time.
+    let mean_max = (16 * W::TEXT_BLOCKS as u64).max(200);
     let are_short = shape.text_bytes <= mean_max * shape.messages as u64;
     if let Schedules::Raw = schedules {
         // What expanding keys one by one costs is more than anything else.
@@ -28,7 +29,8 @@ pub(super) fn pays<W: Width>(
     if !spans.is_regular() {
         return look_alike::<W>(&mut spans, range, schedules);
     }
-    spans.common_op().is_some() || range.len() >= OPS * KIND_MIN
+    let is_taken = kind::<W>(&mut spans, range.start, 0).is_some();
+    is_taken && (spans.common_op().is_some() || range.len() >= OPS * KIND_MIN)
 }
 
 /// Whether most of the messages that are looked at are such as the kernel takes, and of so few kinds that
@@ -78,6 +80,3 @@ const KIND_MIN: usize = 16;
 const LOOKS: usize = 16;
 /// What can be done to a message.
 const OPS: usize = 3;
-
-/// Longer texts on average are hardly any that the kernel takes, and finding them takes time.
-const MEAN_TEXT_MAX: u64 = 200;

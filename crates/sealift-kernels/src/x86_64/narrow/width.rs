@@ -30,11 +30,6 @@ pub(in crate::x86_64) trait Width: Isa {
     /// The first lane, and beside it a block, if there is a second lane.
     fn beside(self, register: Self::Register, block: __m128i) -> Self::Register;
 
-    /// The product of the lower halves of each block.
-    fn multiply_low(self, a: Self::Register, b: Self::Register) -> Self::Register;
-    /// The product of the upper halves of each block.
-    fn multiply_high(self, a: Self::Register, b: Self::Register) -> Self::Register;
-
     /// Adds products of blocks and their powers, both in memory: [`Sums::and`] with two registers for all
     /// that is between, because states take the others.
     ///
@@ -70,8 +65,6 @@ impl Width for HaveAesNi {
     const TEXT_BLOCKS: usize = 8;
 
     proven! {
-        fn multiply_low(a: __m128i, b: __m128i) -> __m128i => _mm_clmulepi64_si128::<0x00>(a, b);
-        fn multiply_high(a: __m128i, b: __m128i) -> __m128i => _mm_clmulepi64_si128::<0x11>(a, b);
         fn shuffle(register: __m128i, order: __m128i) -> __m128i => _mm_shuffle_epi8(register, order);
         fn low_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi32(a, b);
         fn high_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi32(a, b);
@@ -127,8 +120,6 @@ impl Width for HaveVaes256 {
         fn first(register: __m256i) -> __m128i => _mm256_castsi256_si128(register);
         fn second(register: __m256i) -> __m128i => _mm256_extracti128_si256::<1>(register);
         fn beside(register: __m256i, block: __m128i) -> __m256i => _mm256_inserti128_si256::<1>(register, block);
-        fn multiply_low(a: __m256i, b: __m256i) -> __m256i => _mm256_clmulepi64_epi128::<0x00>(a, b);
-        fn multiply_high(a: __m256i, b: __m256i) -> __m256i => _mm256_clmulepi64_epi128::<0x11>(a, b);
         fn shuffle(register: __m256i, order: __m256i) -> __m256i => _mm256_shuffle_epi8(register, order);
         fn low_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpacklo_epi32(a, b);
         fn high_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpackhi_epi32(a, b);

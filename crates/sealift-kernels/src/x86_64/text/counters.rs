@@ -14,7 +14,6 @@ pub(in crate::x86_64) struct First {
 }
 
 /// Reversed counter blocks.
-#[derive(Clone, Copy)]
 pub(super) struct Counters<I: Isa> {
     now: I::Register,
     /// The last byte of the first one, or [`SECRET`].

@@ -5,7 +5,7 @@ use core::arch::x86_64::__m128i;
 use super::{
     end_registers,
     span::Span,
-    steps::{Powers, Steps},
+    steps::{Powers, Steps, fetch},
 };
 use crate::{
     schedule::{Expanded, POWERS},
@@ -72,6 +72,7 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize>(
     let first = POWERS - blocks - following;
     let schedule = steps.schedule;
     let powers = InOrder { schedule, first };
+    fetch(isa, text, N * I::BYTES);
     // SAFETY: the caller promises the text.
     let input = unsafe { load::<I, N>(isa, text) };
     let mut states = steps.begin::<N>();

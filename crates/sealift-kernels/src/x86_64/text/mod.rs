@@ -2,8 +2,8 @@
 //!
 //! It is taken in steps of eight registers. Their AES rounds are woven with the products of ciphertext: of their own when it
 //! is opened, of the step before when it is sealed. There the hash runs in lanes: lane i sums blocks i, i + n, ..., and each
-//! register is multiplied with the same power in all lanes. What is left at the end, at least one block, is multiplied with
-//! the last powers in order, together with the block of lengths, so that the sum of the lanes is the hash.
+//! register is multiplied with the same power in all lanes. The end, at least a byte, is multiplied with the last
+//! powers in order, together with the block of lengths, so that the sum of the lanes is the hash.
 #![allow(unsafe_code)]
 
 mod counters;
@@ -48,6 +48,7 @@ pub(super) unsafe fn crypt<I: Isa, const LONG: bool>(
     lengths: Option<__m128i>,
     text: Span,
 ) -> __m128i {
+    debug_assert_eq!(LONG, text.len() > short_bytes::<I>(), "{} bytes", text.len());
     if text.len() == 0 {
         return lengths
             .map_or(hash, |block| ghash::absorb_block(isa.into(), schedule, hash, block));
@@ -86,7 +87,7 @@ unsafe fn work<I: Isa, const LONG: bool, const SEAL: bool>(
         unsafe { steps.work_two::<SEAL>(&mut text) };
     }
     if SEAL {
-        // SAFETY: the caller promises a long text, of which whole steps are left here, and after each there is some more.
+        // SAFETY: the caller promises a long text, which has more than two registers, and two at most were taken.
         unsafe { steps.seal(&mut text, lengths) }
     } else {
         // SAFETY: as for a seal.

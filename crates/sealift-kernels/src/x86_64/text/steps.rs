@@ -29,7 +29,6 @@ const AHEAD_TO_WRITE: usize = 2 << 10;
 const LINE: usize = 64;
 
 /// A text on its way, and what its ciphertext so far makes of the hash, in lanes.
-#[derive(Clone, Copy)]
 pub(super) struct Steps<'s, I: Isa> {
     pub(super) isa: I,
     pub(super) schedule: &'s Expanded,
@@ -50,7 +49,7 @@ pub(super) fn powers<I: Isa>(isa: I, schedule: &Expanded) -> [Power<I>; STEP] {
     let missing = STEP - known;
     for i in (0..missing).rev() {
         let product = Sums::nothing(isa).and(isa, powers[i + known].h, powers[missing]);
-        powers[i] = Power::everywhere(isa, product.reduced(isa));
+        powers[i] = Power::of(isa, product.reduced(isa));
     }
     powers
 }
@@ -129,6 +128,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         text: &mut Span,
         lengths: Option<__m128i>,
     ) -> __m128i {
+        const { assert!(end_registers::<I>() == STEP || end_registers::<I>() == 4) };
         if text.len() > end_registers::<I>() * I::BYTES {
             // Where an end is shorter than a step, it has four registers.
             // SAFETY: more than a whole end is left.
@@ -210,6 +210,8 @@ impl<'s, I: Isa> Steps<'s, I> {
         {
             let powers = InLanes { powers, first: STEP - M };
             self.hash = self.weave(states, texts, powers).reduced(self.isa);
+        } else {
+            assert!(M == 0, "there are powers wherever something waits");
         }
     }
 
@@ -261,10 +263,10 @@ impl<'s, I: Isa> Steps<'s, I> {
         self.isa.broadcast(&self.schedule.first_blocks()[round])
     }
 
-    /// The last round and a step of text, of which the output is returned.
+    /// The last round and `N` registers of text, of which the output is returned.
     ///
     /// # Safety
-    /// A step of text is writable.
+    /// So much text is writable.
     #[inline(always)]
     unsafe fn finish<const N: usize>(
         &self,
@@ -277,7 +279,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         let mut output = *states;
         for (i, register) in output.iter_mut().enumerate() {
             *register = isa.aes_last(*register, isa.xor(key, input[i]));
-            // SAFETY: the caller promises a step.
+            // SAFETY: the caller promises `N` registers.
             unsafe { isa.store(text.to().wrapping_add(i * I::BYTES), *register) };
         }
         text.advance(N * I::BYTES);
@@ -298,7 +300,7 @@ pub(super) trait Powers<I: Isa> {
     ) -> Sums<I>;
 }
 
-/// The same power in all lanes, but for the last registers of a step.
+/// The same power in all lanes, of the last registers of a step from one on.
 struct InLanes<'s, I: Isa> {
     powers: &'s [Power<I>; STEP],
     first: usize,
@@ -334,23 +336,29 @@ impl<I: Isa, const N: usize> Between for Round<'_, I, N> {
     }
 }
 
-/// A step of text, loaded once, and the cache asked for a later one if it is far.
+/// `N` registers of text, loaded once, and the cache asked for later ones if it is far.
 ///
 /// # Safety
-/// A step of text is readable.
+/// So much text is readable.
 #[inline(always)]
 unsafe fn load<I: Isa, const N: usize>(isa: I, text: &Span) -> [I::Register; N] {
+    fetch(isa, text, N * I::BYTES);
+    let mut input = [isa.broadcast(&0); N];
+    for (i, register) in input.iter_mut().enumerate() {
+        // SAFETY: the caller promises `N` registers.
+        *register = unsafe { isa.load(text.from().wrapping_add(i * I::BYTES)) };
+    }
+    input
+}
+
+/// Asks the cache for as many bytes as are worked now, further on, if the text is far.
+#[inline(always)]
+pub(super) fn fetch<I: Isa>(isa: I, text: &Span, bytes: usize) {
     if text.is_far() {
-        let (from, to) = (text.ahead(AHEAD, N * I::BYTES), text.to());
-        for line in (0..N * I::BYTES).step_by(LINE) {
+        let (from, to) = (text.ahead(AHEAD, bytes), text.to());
+        for line in (0..bytes).step_by(LINE) {
             isa.into().prefetch(from.wrapping_add(line));
             isa.into().prefetch_to_write(to.wrapping_add(AHEAD_TO_WRITE + line));
         }
     }
-    let mut input = [isa.broadcast(&0); N];
-    for (i, register) in input.iter_mut().enumerate() {
-        // SAFETY: the caller promises a step.
-        *register = unsafe { isa.load(text.from().wrapping_add(i * I::BYTES)) };
-    }
-    input
 }

@@ -144,13 +144,15 @@ pub(crate) struct Ahead<'a> {
     pub(crate) items: &'a [Item],
     /// Whether texts come from afar, one behind the other.
     pub(crate) has_stream: bool,
+    /// Whether the keys of all are more than the second cache holds.
+    pub(crate) has_far_keys: bool,
 }
 
 impl Ahead<'_> {
     /// Nothing.
     #[cfg(test)]
     pub(crate) fn nothing() -> Ahead<'static> {
-        Ahead { items: &[], has_stream: false }
+        Ahead { items: &[], has_stream: false, has_far_keys: false }
     }
 
     /// Asks for the next few messages, if there are any: once for as many that were worked.
@@ -198,8 +200,9 @@ impl Item {
     }
 }
 
+/// Asks for the cache lines of so many bytes.
 #[inline(always)]
-fn lines(from: *const u8, bytes: usize) {
+pub(crate) fn lines(from: *const u8, bytes: usize) {
     let mut line = 0;
     while line < bytes {
         prefetch(from.wrapping_add(line));

@@ -57,6 +57,7 @@ fn on_desks(
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;
+    let has_far_keys = matches!(schedules, Schedules::Each(each) if each.len() > CACHED_KEYS);
     let mut rest = vec![];
     let mut spans = work.spans();
     // Then all are.
@@ -79,7 +80,8 @@ fn on_desks(
         if is_large {
             fill(next);
         }
-        let mut ahead = Ahead { items: next.items(), has_stream: is_large && is_uniform };
+        let has_stream = is_large && is_uniform;
+        let mut ahead = Ahead { items: next.items(), has_stream, has_far_keys };
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };
@@ -124,6 +126,9 @@ const UNIFORM_WINDOW: usize = 256;
 
 /// As many bytes stay in the second cache.
 const CACHED_BYTES: u64 = 512 << 10;
+
+/// As many expanded keys stay there, as far as a short message reads them.
+const CACHED_KEYS: usize = (CACHED_BYTES / 384) as usize;
 
 /// Bytes of a message's key, nonce and tag, about.
 const OTHER_BYTES: u64 = 64;
