@@ -157,7 +157,7 @@ fn worked(
     let text = match op {
         Op::Verify => SlotText::Read(text),
         // Every third in its place.
-        _ if text.len() % 3 == 0 => {
+        _ if text.len().is_multiple_of(3) => {
             output.copy_from_slice(text);
             SlotText::InPlace(&mut output)
         }
@@ -203,8 +203,8 @@ fn agrees_with_the_model<I: Isa>(isa: I, narrow: HaveAesNi) {
         let key = bytes([16, 24, 32][seed % 3], seed);
         let schedule = Schedule::from_raw(Path::AesNi(narrow), &key).unwrap();
         let schedule = schedule.expanded();
-        let nonce = bytes(if seed % 5 == 0 { 16 } else { 12 }, seed);
-        let aad = bytes([seed % 70, 300][usize::from(seed % 7 == 0)], seed + 1);
+        let nonce = bytes(if seed.is_multiple_of(5) { 16 } else { 12 }, seed);
+        let aad = bytes([seed % 70, 300][usize::from(seed.is_multiple_of(7))], seed + 1);
         let text = bytes(len, seed + 2);
         let by = |op, text: &[u8], tag| {
             worked(op, &nonce, &aad, text, tag, |slot| gcm(isa, schedule, slot))
@@ -222,7 +222,8 @@ fn agrees_with_the_model<I: Isa>(isa: I, narrow: HaveAesNi) {
         assert_eq!(by(Op::Verify, &ciphertext, tag).2, Status::AuthFailed, "{len} bytes");
         for (op, text) in [(Op::Seal, &text), (Op::Open, &ciphertext)] {
             // The last byte of a counter and all of it wrap in some.
-            let first_block = [7, u32::MAX, 250][seed % 3].wrapping_sub(seed as u32 % 41);
+            let first_block =
+                [7, u32::MAX, 250][seed % 3].wrapping_sub(u32::try_from(seed % 41).unwrap());
             let (mut hash, mut right_hash) = (0, 0);
             let made = worked(op, &nonce, &[], text, [0; 16], |slot| {
                 hash = part(isa, schedule, first_block, slot);
