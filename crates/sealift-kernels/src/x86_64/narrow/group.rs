@@ -188,13 +188,16 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
                 unsafe { one_round(w, states, &keys, round_at) };
                 round_at += 16;
             }
-            let (mut blocks, mut powers) = (*blocks, table.wrapping_add(W::BYTES * register));
             if !has_room && register + 1 == R {
-                blocks = w.xor(blocks, w.first_lane(sums.reduced(w)));
-                (sums, powers) = (Sums::nothing(w), hash::powers(item.key, 1));
+                let block = w.xor(*blocks, w.first_lane(sums.reduced(w)));
+                sums = Sums::nothing(w);
+                // SAFETY: the last power, and a block behind the table, which a lane of zeros meets.
+                unsafe { w.add_products(&mut sums, &block, hash::powers(item.key, 1)) };
+                continue;
             }
+            let powers = table.wrapping_add(W::BYTES * register);
             // SAFETY: within the table, or a block behind it, which a lane of zeros meets.
-            unsafe { w.add_products(&mut sums, &blocks, powers) };
+            unsafe { w.add_products(&mut sums, blocks, powers) };
         }
         let tag = tag::masked(w, sums.reduced(w), hashed.masks[message]);
         // SAFETY: the caller promises that the item is what it says: its tag is writable for a seal, else readable.
