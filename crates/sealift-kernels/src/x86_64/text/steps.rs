@@ -110,7 +110,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         // SAFETY: more than a step of text is left.
         let mut last = unsafe { self.seal_step::<STEP, 0>(&[], text) };
         while text.len() > STEP * I::BYTES {
-            // SAFETY: as above.
+            // SAFETY: the loop goes on only while more than a step of text is left.
             last = unsafe { self.seal_step::<STEP, STEP>(&last, text) };
         }
         // SAFETY: a step is left at most, and one byte at least.
