@@ -157,12 +157,13 @@ def _text(line: tool.ToolLine) -> str:
     if speed is None:
         return f"{begin}: not measured"
     ends = [format_measure(end) for end in (speed.low, speed.high) if end is not None]
-    span = f" [{'..'.join(ends)}]" if ends else ""
+    # Where others had the processor, too few samples may be left for an interval.
+    span = "..".join(ends) or "no interval"
     how, delta_s = (
         f"{line.runs:,} runs, {line.threads} threads",
         line.size_bytes / speed.value / 1e9,
     )
-    rate = f"{format_measure(speed.value)}{span} GB/s"
+    rate = f"{format_measure(speed.value)} [{span}] GB/s"
     return f"{begin} = {rate} ({how}: ave delta = {delta_s:.9f} secs)"
 
 
