@@ -13,6 +13,7 @@ use std::thread;
 impl Shared {
     /// Works a batch on two devices, each its share of the messages: the calling thread and its helpers on the cores, and a
     /// thread that waits for the other device. None where that can't be done now, and nothing is then.
+    #[inline(never)]
     pub(crate) fn run_beside(
         &self,
         work: &mut Work<'_>,

@@ -77,6 +77,7 @@ impl Shared {
     ///
     /// # Errors
     /// That of the first piece that failed; the others may be worked then, or not. It was stopped.
+    #[inline(never)]
     pub(crate) fn run_in_parts(
         &self,
         device: DeviceId,

@@ -22,41 +22,49 @@ impl Shared {
     ) -> Result<Report, EngineError> {
         self.check_fork()?;
         let mut work = Work::new(batch, output, &*self.store)?;
-        let mut tried = vec![];
-        let mut decided = self.decide_here(&work, options, &tried)?;
-        let arrived_ns = decided.at_ns;
+        let decided = self.decide_here(&work, options)?;
         options.nonces.check(batch)?;
         let lease = KeyStore::admit(&*self.store, batch)?;
+        let at = Arrival { arrived_ns: decided.at_ns, tried: &[] };
+        let again = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
+        let ran = match self.run_decided(&mut work, &decided, options.threads, again, at) {
+            Ok(report) => Ok(report),
+            Err(failure) => self.run_elsewhere(&mut work, options, stop, at.arrived_ns, failure),
+        };
+        drop(lease);
+        self.sweep();
+        ran
+    }
+
+    /// Gives a batch that a device failed to others, one after the other.
+    #[cold]
+    #[inline(never)]
+    fn run_elsewhere(
+        &self,
+        work: &mut Work<'_>,
+        options: &Options,
+        mut stop: Option<Stop<'_>>,
+        arrived_ns: Option<u64>,
+        mut failure: Failure,
+    ) -> Result<Report, EngineError> {
+        let mut tried = vec![];
         loop {
-            let at = Arrival { arrived_ns, tried: &tried };
-            let stop = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
-            let Failure { device, error } =
-                match self.run_decided(&mut work, &decided, options.threads, stop, at) {
-                    Ok(report) => {
-                        drop(lease);
-                        self.sweep();
-                        return Ok(report);
-                    }
-                    Err(failure) => failure,
-                };
-            let RunError::Device(error) = error else {
-                drop(lease);
-                self.sweep();
-                return Err(EngineError::Stopped);
-            };
+            let Failure { device, error } = failure;
+            let RunError::Device(error) = error else { return Err(EngineError::Stopped) };
             work.wipe();
             tried.push(device);
-            let next = if may_run_again(&work, options) {
-                self.decide_here(&work, options, &tried).ok()
-            } else {
-                None
-            };
-            let Some(next) = next else {
-                drop(lease);
-                self.sweep();
+            if !may_run_again(work, options) {
+                return Err(error.into());
+            }
+            let Ok(decided) = self.decide_anew(work, options, &tried) else {
                 return Err(error.into());
             };
-            decided = next;
+            let at = Arrival { arrived_ns, tried: &tried };
+            let again = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
+            match self.run_decided(work, &decided, options.threads, again, at) {
+                Ok(report) => return Ok(report),
+                Err(next) => failure = next,
+            }
         }
     }
 
@@ -96,19 +104,24 @@ impl Shared {
                 let (shape, auth_failed) = (*work.shape(), failures(work.statuses()));
                 Ok(Worked { decision, shape, timing, auth_failed })
             }
-            Err((RunError::Stopped, _)) => {
-                Err(Failure { device: decision.device, error: RunError::Stopped })
-            }
             Err((error, end)) => {
-                let failed_ns = self.clock.now_ns();
-                let timing = Timing::in_memory(at.arrived_ns.unwrap_or(failed_ns), failed_ns);
-                self.lock().scheduler.failed(decision.device, false, at.tried, failed_ns);
-                let (device, moved) = (decision.device, at.moved());
-                let report = Report { device, timing, auth_failed: 0, moved };
-                self.record(None, timing.start_ns, work.shape(), end, report, decision);
-                Err(Failure { device, error })
+                if !matches!(error, RunError::Stopped) {
+                    self.record_failed(decision, work.shape(), end, at);
+                }
+                Err(Failure { device: decision.device, error })
             }
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_failed(&self, decision: Decision, shape: &Shape, end: End, at: Arrival<'_>) {
+        let failed_ns = self.clock.now_ns();
+        let timing = Timing::in_memory(at.arrived_ns.unwrap_or(failed_ns), failed_ns);
+        let (device, moved) = (decision.device, at.moved());
+        self.lock().scheduler.failed(device, false, at.tried, failed_ns);
+        let report = Report { device, timing, auth_failed: 0, moved };
+        self.record(None, timing.start_ns, shape, end, report, decision);
     }
 
     /// Records what was worked, with a whole batch's results.
@@ -212,31 +225,38 @@ impl Shared {
         work: &mut Work<'_>,
         is_timed: bool,
     ) -> Result<Timing, DeviceError> {
-        let usage = || is_timed.then(|| self.clock.thread_usage()).flatten();
-        let before = usage();
+        if !is_timed {
+            return self.run_on(device, work);
+        }
+        let before = self.clock.thread_usage();
         let timing = self.run_on(device, work)?;
-        Ok(timing.with_usage(before, usage()))
+        Ok(timing.with_usage(before, self.clock.thread_usage()))
     }
 
     /// Who works a batch.
-    fn decide_here(
+    fn decide_here(&self, work: &Work<'_>, options: &Options) -> Result<DecidedHere, EngineError> {
+        match self.decisions.use_once(&self.devices, work.shape(), options.on) {
+            Some(decision) => Ok(DecidedHere {
+                decision,
+                at_ns: None,
+                teaches: false,
+                is_timed: false,
+                beside: None,
+            }),
+            None => self.decide_anew(work, options, &[]),
+        }
+    }
+
+    /// The same without looking at what was decided before. What of this is rare is no part of its callers, whose stack it
+    /// would make larger for each message.
+    #[inline(never)]
+    fn decide_anew(
         &self,
         work: &Work<'_>,
         options: &Options,
         tried: &[DeviceId],
     ) -> Result<DecidedHere, EngineError> {
         let is_cacheable = tried.is_empty();
-        if is_cacheable
-            && let Some(decision) = self.decisions.use_once(&self.devices, work.shape(), options.on)
-        {
-            return Ok(DecidedHere {
-                decision,
-                at_ns: None,
-                teaches: false,
-                is_timed: false,
-                beside: None,
-            });
-        }
         let mut dispatch = self.lock();
         let scheduler = &mut dispatch.scheduler;
         if is_cacheable

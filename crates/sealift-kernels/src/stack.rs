@@ -1,6 +1,7 @@
 //! Wiping where secrets were worked with: the stack below a caller, and the vector registers.
 
 use core::hint::black_box;
+use core::mem::MaybeUninit;
 
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::registers;
@@ -32,25 +33,35 @@ fn below<R>(work: impl FnOnce() -> R) -> R {
 #[inline(never)]
 pub(crate) fn wipe() {
     clear_registers();
-    black_box(&mut [0_u8; DEPTH]);
+    overwrite::<DEPTH>();
 }
 
 /// How deep a kernel reaches that keeps no arrays.
 pub(crate) const DEPTH: usize = 4 << 10;
 
 /// The same for functions that reach no deeper than 1 KiB, as an expansion and one short message do.
-// IMPLEMENTATION NOTE: from 2 KiB on the C library stores in a way that takes long to begin.
 #[inline(never)]
 pub(crate) fn wipe_near() {
     clear_registers();
-    black_box(&mut [0_u8; 1 << 10]);
+    overwrite::<{ 1 << 10 }>();
 }
 
 /// The same for code of others.
 #[inline(never)]
 fn wipe_far() {
     clear_registers();
-    black_box(&mut [0_u8; 16 << 10]);
+    overwrite::<{ 16 << 10 }>();
+}
+
+/// Makes so many bytes of the caller's own stack zeros.
+// IMPLEMENTATION NOTE: part by part, because from 2 KiB on the C library stores in a way that takes long to begin.
+#[inline(always)]
+fn overwrite<const BYTES: usize>() {
+    let mut bytes = [MaybeUninit::<u8>::uninit(); BYTES];
+    for part in bytes.chunks_mut(1 << 10) {
+        part.fill(MaybeUninit::new(0));
+        black_box(part);
+    }
 }
 
 #[inline(always)]

@@ -57,7 +57,7 @@ fn on_desks(
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;
-    let has_far_keys = matches!(schedules, Schedules::Each(each) if each.len() > CACHED_KEYS);
+    let has_far_keys = schedules.are_far();
     let mut rest = vec![];
     let mut spans = work.spans();
     // Then all are.
@@ -126,9 +126,6 @@ const UNIFORM_WINDOW: usize = 256;
 
 /// As many bytes stay in the second cache.
 const CACHED_BYTES: u64 = 512 << 10;
-
-/// As many expanded keys stay there, as far as a short message reads them.
-const CACHED_KEYS: usize = (CACHED_BYTES / 384) as usize;
 
 /// Bytes of a message's key, nonce and tag, about.
 const OTHER_BYTES: u64 = 64;
