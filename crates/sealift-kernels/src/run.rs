@@ -229,3 +229,22 @@ fn is_far(text_bytes: u64) -> bool {
 
 /// As many bytes of texts and results stay in the second cache.
 const CACHED_BYTES: u64 = 1 << 20;
+
+#[cfg(all(test, target_arch = "x86_64", not(sealift_portable)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_far_where_many_are_used_and_not_where_a_few_come_again() {
+        let keys: Vec<_> = (0..1_000).map(|_| Schedule::empty()).collect();
+        let of =
+            |count: usize| -> Vec<_> { (0..1_024).map(|message| &keys[message % count]).collect() };
+        assert!(Schedules::Each(&of(1_000)).are_far());
+        assert!(!Schedules::Each(&of(500)).are_far());
+        assert!(!Schedules::Each(&of(1)).are_far());
+        assert!(!Schedules::Each(&[]).are_far());
+        assert!(!Schedules::One(&keys[0]).are_far() && !Schedules::Raw.are_far());
+        let call: Vec<_> = keys.iter().step_by(90).collect();
+        assert!(Schedules::Each(&call).are_far(), "few messages of many keys");
+    }
+}
