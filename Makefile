@@ -58,6 +58,13 @@ bench-memory: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## The same with 
 	@rm -rf $(RESULTS)/peers-memory && mv $(RESULTS)/peers-memory.new $(RESULTS)/peers-memory
 	@$(BIN)/python tools/docs.py
 
+.PHONY: bench-cells
+bench-cells: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## The same for 288 kinds of messages: sizes, keys, sealed and opened, aad; a quarter of an hour
+	@rm -rf $(RESULTS)/peers-cells.new
+	@$(BIN)/python benches/peers.py --binary $(PEERS) --case cell- --processes 2 --out $(RESULTS)/peers-cells.new
+	@rm -rf $(RESULTS)/peers-cells && mv $(RESULTS)/peers-cells.new $(RESULTS)/peers-cells
+	@$(BIN)/python tools/docs.py
+
 .PHONY: peer-libraries
 peer-libraries: $(RUNNING) ## Install other libraries into .venv/peers: ipsec-mb by apt, OpenSSL and BoringSSL from source
 	@$(PYTHON) tools/peer_libraries.py

@@ -65,6 +65,7 @@ def cases() -> tuple[Case, ...]:
         *(_from_memory(*each) for each in USUAL_FROM_MEMORY),
         *_document_003(),
         *_more_from_memory(),
+        *_cells(),
     )
 
 
@@ -108,6 +109,20 @@ def _more_from_memory() -> Iterator[Case]:
             yield replace(case, name=f"memory-{case.name}", is_usual=False)
 
 
+def _cells() -> Iterator[Case]:
+    """Sizes by numbers of keys, key sizes, sealed and opened, without and with aad."""
+    every = product(CELL_SIZES, ("one", "many", "most"), (128, 192, 256), CELL_MIXES, (0, 20))
+    for size, regime, bits, (word, mix), aad_len in every:
+        messages = REGIME_MESSAGES[regime]
+        if size * messages > CELL_BYTES:
+            continue
+        plain = _case(size, regime, word, bits=bits, mix=mix, messages=messages)
+        case = _with_aad(plain, aad_len)
+        title = f"{size_text(size)}, {REGIMES[regime][1]}, AES-{bits}, {word}, {aad_len} B of aad"
+        name = f"cell-{size}-{regime}-{bits}-{word}-{aad_len}"
+        yield replace(case, name=name, kind="every cell", title=title, is_usual=False)
+
+
 def _with_aad(plain: Case, aad_len: int) -> Case:
     shapes = tuple(replace(shape, aad_len=aad_len) for shape in plain.workload.shapes)
     name, title = f"{plain.name}-aad-{aad_len}", f"{plain.title}, {aad_len} B of aad"
@@ -137,6 +152,10 @@ RING = 1_024
 # As many by size as no cache holds.
 FROM_MEMORY = {128: 1_000_000, 1_420: 262_144, 16_384: 16_384}
 USUAL_FROM_MEMORY = ((128, "one", SEAL_ONLY), (128, "many", SEAL_ONLY))
+CELL_SIZES = (16, 64, 128, 256, 1_024, 1_420, 4_096, 16_384, 1 << 20)
+CELL_MIXES = (("sealed", SEAL_ONLY), ("opened", OPEN_ONLY))
+# One key: as many as fit the second cache. Others: one for each key, of so many bytes at most.
+REGIME_MESSAGES, CELL_BYTES = {"one": 0, "many": RING, "most": 20_000}, 100 << 20
 # The second is as many as the document's log has.
 DOCUMENT_MESSAGES, LOGGED_MESSAGES = 3_072, 37_800
 REGIMES = {

@@ -168,6 +168,7 @@ BLOCKS: Mapping[str, Mapping[str, tuple[str, Block]]] = {
     "docs/performance.md": {
         "peers": ("peers", peers.peers),
         "memory": ("peers-memory", peers.memory),
+        "cells": ("peers-cells", peers.cells),
         "loop-against-batch": _rows(
             "python-loop", "python-loop", "caller", ["MB/s", "times as fast"]
         ),

@@ -59,7 +59,21 @@ def memory(sources: Sequence[Source]) -> str:
     """Every case that no cache holds, of the newest run."""
     found = load(sources[-1].path)
     table = text_table(CASES, [_case(found, each) for each in contests(found)])
-    return f"{_ahead(found)}\n\n{table}\n\n{caption(found, sources[-1].link)}"
+    parts = [_ahead(found), table, caption(found, sources[-1].link)]
+    if note := next(map(caveat, found.results[PEERS].rows), ""):
+        parts.append(f"Each ratio is {note}.")
+    return "\n\n".join(parts)
+
+
+def cells(sources: Sequence[Source]) -> str:
+    """In how many cells of the whole table another library is ahead, and in which."""
+    found = load(sources[-1].path)
+    behind = [each for each in contests(found) if each[1].verdict is Verdict.FASTER]
+    table = text_table(CASES, [_case(found, each) for each in behind])
+    parts = [_ahead(found), *([table] if behind else []), caption(found, sources[-1].link)]
+    if note := next(map(caveat, found.results[PEERS].rows), ""):
+        parts.append(f"Each ratio is {note}.")
+    return "\n\n".join(parts)
 
 
 def contests(found: Findings) -> list[Contest]:

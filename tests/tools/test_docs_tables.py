@@ -230,6 +230,11 @@ def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Pat
     table = docs_peers.peers(sources)
     assert "ahead in 1 of 3 cases, and in 1 more" in table
     assert "**0.80" in table
+    cells = docs_peers.cells(sources)
+    assert "ahead in 1 of 3 cases" in cells
+    assert [line for line in table.splitlines() if "**0.80" in line] == [
+        line for line in cells.splitlines() if line.startswith("| 128 B")
+    ]
     assert "| 50 |" in table
 
 

@@ -1,6 +1,7 @@
 """The comparison with other libraries: a made-up command `peers`, and the run that comes of it."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,15 @@ def test_operations_are_called_as_the_real_command_reads_them() -> None:
     # None of them verifies: most libraries have no call for it.
     for operation in (Operation.SEAL, Operation.OPEN, Operation.FORGED):
         assert f'"{operation.name.lower()}" => Planned::' in reader, operation
+
+
+def test_every_size_has_a_cell_for_all_that_a_message_can_be() -> None:
+    cells = [case for case in cases() if case.name.startswith("cell-")]
+    assert not any(case.is_usual for case in cells)
+    of_size = Counter(case.cell["size_bytes"] for case in cells)
+    assert of_size == {16: 36, 64: 36, 128: 36, 256: 36, 1_024: 36, 1_420: 36, 4_096: 36} | {
+        16_384: 24,
+        1 << 20: 12,
+    }
+    most = next(case for case in cases() if case.name == "cell-128-most-192-opened-20")
+    assert list(peers.message_lines(most.workload)) == ["open 24 12 20 128 16 20000"]
