@@ -21,6 +21,18 @@ fn parts_give_what_the_whole_gives_wherever_it_is_cut() {
     }
 }
 
+/// One block more than 16, 32 or 48 is what registers of any width leave over.
+#[test]
+fn a_part_may_end_before_any_block() {
+    let message = Random(62).message(32, 12, 20, 1_500);
+    for path in Path::available() {
+        for cut in 1..70 {
+            check(path, &message, &[cut, cut + 17]);
+        }
+        check(path, &message, &[17, 33, 49]);
+    }
+}
+
 #[test]
 fn counters_wrap_in_a_part_and_between_two() {
     for (_, nonce, tag) in WRAPPING_NONCES {
