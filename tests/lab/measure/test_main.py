@@ -114,8 +114,10 @@ def test_words_that_are_wrong_are_refused_with_what_would_be_right(
     file = str(experiment_file(tmp_path, "first"))
     assert main([file, "--processes", "0", "--out", out]) == ExitCode.USAGE
     assert "0 processes; right would be 1 or more" in capsys.readouterr().err
-    assert main([file, "--out", str(tmp_path)]) == ExitCode.USAGE
-    assert f"{tmp_path} holds waiting.py; name a folder that is" in capsys.readouterr().err
+    (full := tmp_path / "full").mkdir()
+    (full / "letter.txt").touch()
+    assert main([file, "--out", str(full)]) == ExitCode.USAGE
+    assert f"{full} holds letter.txt; name a folder that is" in capsys.readouterr().err
     assert main([str(tmp_path / "none.py"), "--out", out]) == ExitCode.USAGE
     assert "none.py is no file of Python source" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
