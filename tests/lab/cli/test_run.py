@@ -113,7 +113,9 @@ def test_what_goes_wrong_is_told_and_is_the_exit_code(own_file: Path, tmp_path: 
         ("raises always", ExitCode.PART_FAILED, "nothing there"),
         ("absent", ExitCode.NOTHING_RAN, "nothing could be measured, for the reasons above"),
     ):
-        file = experiment_file(own_file.parent, who, name="troubled")
+        # Files of one place, length and second would share what Python has compiled.
+        (folder := tmp_path / f"file {who}").mkdir()
+        file = experiment_file(folder, who, name="troubled")
         done = invoke("lab", "run", file, *short, tmp_path / who)
         assert done.exit_code == code, done.stderr
         assert said in done.stderr
