@@ -11,7 +11,7 @@ import argparse
 import csv
 import heapq
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -105,8 +105,8 @@ def measured_works() -> list[Work]:
 
     Rows are sealed as columns, objects by `Engine::run`: these may be results of two machines.
     """
-    columns, peers = _newest("columns"), _newest("peers")
-    cores = _newest("cores.csv", peers.parent.name)
+    (columns,) = _newest("columns")
+    peers, cores = _newest("peers", "cores.csv")
     objects = _engine_rate(peers) * _gain(cores)
     # Processes of the loop share nothing, so that all cores count.
     loop = 2 * _column_rate(columns, LOOP)
@@ -244,12 +244,19 @@ def expected_slowest(sigma: float, tasks: int) -> float:
     return float(quad(exceeds, 0, math.exp(12 * sigma), points=points, limit=200)[0])
 
 
-def _newest(name: str, machine: str = "*") -> Path:
-    pattern = f"results/*/{machine}/{name}"
-    found = max(ROOT.glob(pattern), default=None)
-    if not found:
-        raise FileNotFoundError(f"nothing was measured yet: there is no {pattern}")
-    return found
+def _newest(*names: str) -> list[Path]:
+    """Results of these names from one machine: of those that have all, the one measured last."""
+    of_machines = defaultdict[str, list[Path]](list)
+    for name in names:
+        newest = {found.parent.name: found for found in sorted(ROOT.glob(f"results/*/*/{name}"))}
+        for machine, found in newest.items():
+            of_machines[machine].append(found)
+    whole = [found for found in of_machines.values() if len(found) == len(names)]
+    if not whole:
+        raise FileNotFoundError(
+            f"nothing was measured yet: no machine under results/ has {' and '.join(names)}"
+        )
+    return max(whole)
 
 
 def _column_rate(folder: Path, arm: str) -> float:

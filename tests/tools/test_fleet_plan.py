@@ -87,6 +87,19 @@ def test_rates_of_rows_are_those_of_columns_and_of_objects_those_of_one_machine(
     assert len({each.parent.name for each in objects.sources}) == 1
 
 
+def test_results_of_a_machine_that_has_not_all_of_them_are_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_plan, "ROOT", tmp_path)
+    for name in ("2026-01-01/a/peers", "2026-01-02/a/cores.csv", "2026-01-03/b/peers"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+    found = fleet_plan._newest("peers", "cores.csv")
+    assert [each.parent.parent.name for each in found] == ["2026-01-01", "2026-01-02"]
+    assert [each.parent.name for each in fleet_plan._newest("peers")] == ["b"]
+    with pytest.raises(FileNotFoundError, match=r"no machine under results/ has cores\.csv and x"):
+        fleet_plan._newest("cores.csv", "x")
+
+
 def test_a_node_works_at_the_rate_of_its_slowest_part() -> None:
     rows = Work("rows", 72, 4.5)
     assert NodeType(2, 24).limits(rows) == {"cores": 4.5, "network": 2.0}
