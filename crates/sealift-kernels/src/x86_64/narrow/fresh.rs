@@ -3,7 +3,7 @@
 
 use core::{arch::x86_64::*, hint::black_box, mem::offset_of, ptr};
 
-use super::{group::Call, hash::Sums, width::Width, words};
+use super::{hash::Sums, width::Width, words};
 use crate::{
     schedule::{Expanded, POWERS, RECORD_BLOCKS},
     x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, window::item::Item},
@@ -36,30 +36,23 @@ impl Keys {
         Keys { fresh, behind: 0 }
     }
 
-    /// The same messages under expanded keys.
+    /// Puts expanded keys at the place of raw ones.
     ///
     /// # Safety
-    /// There are one to [`KEYS`] of them, and their keys are raw ones with the call's rounds.
+    /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds.
     #[inline(always)]
-    pub(super) unsafe fn expand<W: Width>(
-        &mut self,
-        w: W,
-        call: &Call,
-        items: &[Item],
-    ) -> [Item; KEYS] {
+    pub(super) unsafe fn expand<W: Width>(&mut self, w: W, rounds: usize, items: &mut [Item]) {
         let count = items.len();
-        let mut items: [Item; KEYS] = core::array::from_fn(|i| items[i.min(items.len() - 1)]);
-        let keys = items.each_ref().map(|item| item.key);
+        let keys = core::array::from_fn(|i| items[i.min(count - 1)].key);
         // SAFETY: the caller promises raw keys as long as the rounds say; the last one stands for those that are missing.
-        unsafe { words::expand(w, call.rounds, &keys, count, &mut self.fresh) };
-        self.hash_keys(w.into(), call.rounds, count);
-        self.powers(w.into(), call.aad_blocks + call.text_blocks.max(1) + 1, count);
+        unsafe { words::expand(w, rounds, &keys, count, &mut self.fresh) };
+        self.hash_keys(w.into(), rounds, count);
+        self.powers(w.into(), items.iter().map(hashed_blocks).max().unwrap_or(0), count);
         // Of all of them: registers that run over the last power of a key read what is behind it.
         let keys = ptr::from_ref(self).cast::<Fresh>();
         for (i, item) in items.iter_mut().enumerate() {
             item.key = keys.wrapping_add(i).cast();
         }
-        items
     }
 
     /// Encrypts zeros under so many keys, eight at a time.
@@ -98,6 +91,12 @@ impl Keys {
         unsafe { ptr::from_mut(self).write_bytes(0, 1) };
         black_box(self);
     }
+}
+
+/// Blocks that are hashed of a message.
+fn hashed_blocks(item: &Item) -> usize {
+    let text = (item.text_bytes as usize).div_ceil(16).max(1);
+    usize::from(item.aad_bytes).div_ceil(16) + text + 1
 }
 
 /// An encrypted zero block, reversed, to what tables hold: times x.

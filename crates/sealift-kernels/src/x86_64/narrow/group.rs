@@ -18,7 +18,7 @@ use crate::{
     schedule::POWERS,
     verdict::public,
     x86_64::window::{
-        item::{self, Ahead, Class, Item, KeyForm},
+        item::{self, Ahead, Class, Item},
         spare::Groups,
     },
 };
@@ -27,18 +27,41 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(super) op: Op,
-    pub(super) keys: KeyForm,
     pub(super) rounds: usize,
     pub(super) tag_bytes: usize,
+    pub(super) has_plain_nonces: bool,
     pub(super) text_blocks: usize,
+    /// About: only whether there are any must be right.
     pub(super) aad_blocks: usize,
 }
 
 impl Call {
     pub(super) fn of(class: &Class) -> Call {
-        let Class { op, keys, rounds, tag_bytes, text_blocks, aad_blocks } = *class;
-        Call { op, keys, rounds, tag_bytes, text_blocks, aad_blocks }
+        let Class { op, rounds, tag_bytes, has_plain_nonces, text_blocks, .. } = *class;
+        let aad_blocks = class.longest_aad().unwrap_or(0);
+        Call { op, rounds, tag_bytes, has_plain_nonces, text_blocks, aad_blocks }
     }
+
+    /// A call for messages that are alike, of which this is one.
+    pub(super) fn like(item: &Item, rounds: usize, tag_bytes: usize) -> Call {
+        Call {
+            op: item.op,
+            rounds,
+            tag_bytes,
+            has_plain_nonces: item.nonce_bytes == 12,
+            text_blocks: (item.text_bytes as usize).div_ceil(16),
+            aad_blocks: usize::from(item.aad_bytes).div_ceil(16),
+        }
+    }
+}
+
+/// Whether messages can be worked together under keys of as many rounds. Without a text is as with one block of it.
+pub(super) fn are_alike(a: &Item, b: &Item) -> bool {
+    let of = |item: &Item| {
+        let blocks = item.text_bytes.div_ceil(16).max(1);
+        (item.op, blocks, item.aad_bytes > 0, item.nonce_bytes == 12)
+    };
+    of(a) == of(b)
 }
 
 /// What is hashed of a group.
@@ -77,7 +100,7 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
             fetch_keys(call, groups.get(index + AHEAD).0);
         }
         // SAFETY: the caller promises the items: nonces and expanded keys are readable.
-        let mut states = unsafe { start::<W, T, N, R>(w, group) };
+        let mut states = unsafe { start::<W, T, N, R>(w, call, group) };
         let rounds_end = 16 * if is_behind { 1 } else { call.rounds };
         let concluded = if index == 0 { &[][..] } else { &before[..] };
         // SAFETY: the caller promises the items, also those of the group before, and expanded keys.
@@ -107,8 +130,10 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
         }
         if call.aad_blocks > 0 {
             for (sums, item) in hashed.sums.iter_mut().zip(group) {
+                // One block or none stand together.
+                let text = if T == 1 { usize::from(item.text_bytes > 0) } else { T };
                 // SAFETY: the caller promises it; a key has powers for more blocks than a class here.
-                *sums = unsafe { hash::aad(w, item, call.text_blocks + 1) };
+                *sums = unsafe { hash::aad(w, item, text + 1) };
             }
         }
         (before, live) = (group, group_live);
@@ -138,13 +163,29 @@ fn fetch_keys(call: &Call, items: &[Item]) {
 /// Counters before the first round.
 ///
 /// # Safety
-/// The nonces and keys are readable.
+/// The nonces and keys are readable; nonces that are not plain are [`Nonces`](super::nonces::Nonces).
 #[inline(always)]
 unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
     w: W,
+    call: &Call,
     group: &[Item; N],
 ) -> [[W::Register; R]; N] {
     let mut states = [[w.broadcast(&0); R]; N];
+    if !call.has_plain_nonces {
+        for (states, item) in states.iter_mut().zip(group) {
+            // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
+            let key = unsafe { round_key(w, item.key, 0) };
+            // SAFETY: the caller promises that the nonce was hashed to a block, which is aligned.
+            let first = w.broadcast(unsafe { &*item.nonce.cast::<u128>() });
+            for (register, state) in states.iter_mut().enumerate() {
+                let blocks = Text::<T>::LATER.as_ptr().wrapping_add(W::LANES * register);
+                // SAFETY: the table has a number for each lane of all registers, as `groups` makes sure.
+                let blocks = unsafe { w.load_table(blocks.cast()) };
+                *state = w.xor(w.reverse(w.add(first, blocks)), key);
+            }
+        }
+        return states;
+    }
     for (states, item) in states.iter_mut().zip(group) {
         // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
         let key = unsafe { round_key(w, item.key, 0) };

@@ -3,14 +3,15 @@
 
 use super::{
     fresh::{KEYS, Keys},
-    group::{Call, groups},
+    group::{self, Call, groups},
+    nonces::Nonces,
 };
 use crate::{
     stack,
     x86_64::{
         cpu::{HaveAesNi, HaveVaes256},
         window::{
-            item::{Ahead, Item, KeyForm},
+            item::{Ahead, Item},
             spare::{Groups, Spare},
         },
     },
@@ -23,7 +24,7 @@ macro_rules! kernel {
         pub(super) mod $module {
             use super::*;
 
-            /// Works messages of one class.
+            /// Works messages of one class under expanded keys.
             ///
             /// # Safety
             /// The items' addresses are what they say, and they are as the call says.
@@ -33,41 +34,87 @@ macro_rules! kernel {
                 items: &[Item],
                 ahead: &mut Ahead<'_>,
             ) {
-                if call.keys == KeyForm::Raw {
-                    let mut keys = Keys::new();
-                    for some in items.chunks(KEYS) {
-                        // SAFETY: the token is proof of the instructions; the caller promises the rest.
-                        let expanded = unsafe { expand(w, call, some, &mut keys) };
-                        // SAFETY: as the caller promises, but that keys are expanded now.
-                        unsafe { under_expanded(w, call, &expanded[..some.len()], ahead) };
-                    }
-                    keys.wipe();
+                if call.has_plain_nonces {
+                    // SAFETY: the caller keeps the same promise, and no nonce is to be hashed.
+                    unsafe { prepared(w, call, items, ahead) };
                 } else {
-                    // SAFETY: the caller keeps the same promise, and keys that are not raw are expanded ones.
-                    unsafe { under_expanded(w, call, items, ahead) };
+                    let (mut nonces, mut hashed) = (Nonces::new(), [Item::NOBODYS; KEYS]);
+                    for some in items.chunks(KEYS) {
+                        let hashed = &mut hashed[..some.len()];
+                        hashed.copy_from_slice(some);
+                        // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                        unsafe { hash_nonces(w, hashed, &mut nonces) };
+                        // SAFETY: as the caller promises, and nonces are hashed now.
+                        unsafe { prepared(w, call, hashed, ahead) };
+                    }
+                    nonces.wipe();
                 }
                 // What registers were put down there.
                 stack::wipe();
             }
 
+            /// Works messages under raw keys of so many rounds.
+            ///
             /// # Safety
-            /// As for [`run`], there are one to [`KEYS`] items, and keys are raw ones.
+            /// The items' addresses are what they say, and the kernel takes each of them.
+            pub(in super::super) unsafe fn run_fresh(
+                w: $token,
+                rounds: usize,
+                tag_bytes: usize,
+                items: &[Item],
+                ahead: &mut Ahead<'_>,
+            ) {
+                let (mut keys, mut nonces) = (Keys::new(), Nonces::new());
+                let mut expanded = [Item::NOBODYS; KEYS];
+                let mut later = items.chunks(KEYS).skip(1);
+                for some in items.chunks(KEYS) {
+                    later.next().into_iter().flatten().for_each(Item::fetch);
+                    let expanded = &mut expanded[..some.len()];
+                    expanded.copy_from_slice(some);
+                    // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                    unsafe { expand(w, rounds, expanded, &mut keys) };
+                    // SAFETY: as the caller promises, but that keys are expanded now.
+                    unsafe { hash_nonces(w, expanded, &mut nonces) };
+                    for alike in expanded.chunk_by(group::are_alike) {
+                        let call = Call::like(&alike[0], rounds, tag_bytes);
+                        // SAFETY: as the caller promises, but that keys are expanded and nonces hashed now.
+                        unsafe { prepared(w, &call, alike, ahead) };
+                    }
+                }
+                keys.wipe();
+                nonces.wipe();
+                // What registers were put down there.
+                stack::wipe();
+            }
+
+            /// # Safety
+            /// As for [`run_fresh`], and there are one to [`KEYS`] items.
             // Not a part of what calls it, so that its stack can be wiped.
             #[inline(never)]
             #[target_feature(enable = $features)]
             unsafe fn expand(
                 w: $token,
-                call: &Call,
-                items: &[Item],
+                rounds: usize,
+                items: &mut [Item],
                 keys: &mut Keys,
-            ) -> [Item; KEYS] {
-                // SAFETY: the caller promises one to `KEYS` items, whose keys are raw ones with the call's rounds.
-                unsafe { keys.expand(w, call, items) }
+            ) {
+                // SAFETY: the caller promises one to `KEYS` items, whose keys are raw ones with so many rounds.
+                unsafe { keys.expand(w, rounds, items) }
             }
 
             /// # Safety
-            /// As for [`run`], and keys are expanded ones.
-            unsafe fn under_expanded(
+            /// As for [`run`], and there are one to [`KEYS`] items.
+            // Not a part of what calls it, so that its stack can be wiped.
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn hash_nonces(w: $token, items: &mut [Item], nonces: &mut Nonces) {
+                // SAFETY: the caller promises one to `KEYS` items, whose nonces are readable and keys expanded.
+                unsafe { nonces.hash(w.into(), items) }
+            }
+
+            /// # Safety
+            /// As for [`run`], and nonces that are not plain are hashed.
+            unsafe fn prepared(
                 w: $token,
                 call: &Call,
                 items: &[Item],
@@ -87,7 +134,7 @@ macro_rules! kernel {
             }
 
             /// # Safety
-            /// As for [`run`], texts have `T` blocks, or none if `T` is 1, and keys are expanded ones.
+            /// As for [`prepared`], and texts have `T` blocks, or none if `T` is 1.
             // Not a part of what calls it, so that its stack can be wiped.
             #[inline(never)]
             #[target_feature(enable = $features)]

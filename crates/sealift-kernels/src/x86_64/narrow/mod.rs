@@ -3,13 +3,15 @@
 //! A message alone waits for each round of AES and for each product of its hash. Here a few of them go
 //! through AES side by side, each with a key of its own, and the hashes of the few before are computed
 //! between their rounds. Messages are taken in windows, and those of one length in blocks are worked together;
-//! what is longer, or has nonces that must be hashed, is worked one by one.
+//! what is longer is worked one by one. Before, raw keys are expanded and nonces that have not 12 bytes are hashed,
+//! sixteen side by side.
 #![allow(unsafe_code)]
 
 mod fresh;
 mod group;
 mod hash;
 mod kernel;
+mod nonces;
 mod pays;
 mod tag;
 mod text;
@@ -24,7 +26,7 @@ use self::{group::Call, pays::pays, width::Width};
 use super::cpu::{HaveAesNi, HaveVaes256};
 use super::window::{
     desk::{How, Together},
-    item::{Class, KeyForm, MEDIUM_AAD},
+    item::{Class, KeyForm},
     windows,
 };
 use crate::{Schedules, schedule::POWERS};
@@ -64,21 +66,27 @@ fn run<W: Width>(
             None,
             W::TEXT_BLOCKS + 1,
             how::<W>,
-            |together, items, ahead| {
-                if let Together::Alike(class) = together {
-                    // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
-                    unsafe { w.run(&Call::of(class), items, ahead) };
-                }
+            |together, items, ahead| match together {
+                // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
+                Together::Alike(class) => unsafe { w.run(&Call::of(class), items, ahead) },
+                // SAFETY: as above, and each is of a class that the kernel takes, under raw keys of so many rounds.
+                Together::Mixed { rounds, tag_bytes, .. } => unsafe {
+                    w.run_fresh(*rounds, *tag_bytes, items, ahead);
+                },
             },
         )
     })
 }
 
 /// How so many messages of a class are worked.
-fn how<W: Width>(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
-    let least = if class.keys == KeyForm::Raw { 2 } else { ALIKE_MIN };
-    let takes = takes::<W>(class.text_blocks, class.aad_blocks) && has_plain_nonce;
-    if takes && messages >= least { How::Alike } else { How::Alone }
+fn how<W: Width>(class: &Class, messages: usize) -> How {
+    let takes = class.longest_aad().is_some_and(|aad| takes::<W>(class.text_blocks, aad));
+    match class.keys {
+        // Keys are expanded side by side, whatever the messages are.
+        KeyForm::Raw if takes => How::Mixed,
+        KeyForm::One | KeyForm::Each if takes && messages >= ALIKE_MIN => How::Alike,
+        _ => How::Alone,
+    }
 }
 
 /// Whether the kernel takes messages of so many blocks: it has a power of the hash key for each block hashed.
@@ -88,7 +96,7 @@ fn takes<W: Width>(text_blocks: usize, aad_blocks: usize) -> bool {
         0 => text_blocks <= POWERS,
         _ => text_blocks.max(1) + aad_blocks < POWERS,
     };
-    text_blocks <= W::TEXT_BLOCKS && aad_blocks < MEDIUM_AAD && has_powers
+    text_blocks <= W::TEXT_BLOCKS && has_powers
 }
 
 /// Fewer messages of a class are worked one by one.

@@ -5,7 +5,7 @@ use core::ops::Range;
 use sealift_core::{Op, Spans, Work};
 
 use super::{takes, width::Width};
-use crate::Schedules;
+use crate::{Schedules, x86_64::window::item::MEDIUM_AAD_BLOCKS};
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
 /// alike, because the kernel takes messages of one kind at a time.
@@ -64,11 +64,11 @@ fn look_alike<W: Width>(
 fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
     let span = spans.get(message)?;
     let blocks = (span.text_bytes.div_ceil(16), span.aad_bytes.div_ceil(16));
-    let takes = span.nonce_bytes == 12 && takes::<W>(blocks.0, blocks.1);
-    takes.then_some((span.op, blocks, rounds))
+    let takes = blocks.1 <= MEDIUM_AAD_BLOCKS && takes::<W>(blocks.0, blocks.1);
+    takes.then_some((span.op, blocks, (span.nonce_bytes == 12, rounds)))
 }
 
-type Kind = (Op, (usize, usize), usize);
+type Kind = (Op, (usize, usize), (bool, usize));
 
 /// So many messages at least.
 const MIN: usize = 10;

@@ -21,6 +21,17 @@ impl<const T: usize> Text<T> {
         counters
     };
 
+    /// What is added to a first counter, reversed: for each block of text, and 0 behind.
+    pub(super) const LATER: &[u128; 18] = &{
+        let mut later = [0; 18];
+        let mut block = 0;
+        while block < T {
+            later[block] = block as u128 + 1;
+            block += 1;
+        }
+        later
+    };
+
     /// Seals, opens or reads a text with its key stream, and lays down what is hashed of it. Returns the
     /// mask of its tag.
     ///

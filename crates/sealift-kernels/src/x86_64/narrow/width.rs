@@ -54,11 +54,23 @@ pub(in crate::x86_64) trait Width: Isa {
     /// Each is readable.
     unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> Self::Register;
 
-    /// Works messages of one class, compiled with the instructions.
+    /// Works messages of one class under expanded keys, compiled with the instructions.
     ///
     /// # Safety
-    /// As for [`kernel::run`].
+    /// As for `run` of [`kernel`].
     unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>);
+
+    /// Works messages under raw keys of so many rounds, compiled with the instructions.
+    ///
+    /// # Safety
+    /// As for `run_fresh` of [`kernel`].
+    unsafe fn run_fresh(
+        self,
+        rounds: usize,
+        tag_bytes: usize,
+        items: &[Item],
+        ahead: &mut Ahead<'_>,
+    );
 }
 
 impl Width for HaveAesNi {
@@ -109,6 +121,18 @@ impl Width for HaveAesNi {
         // SAFETY: `self` is proof of the instructions; the caller promises the rest.
         unsafe { kernel::one_lane::run(self, call, items, ahead) }
     }
+
+    #[inline]
+    unsafe fn run_fresh(
+        self,
+        rounds: usize,
+        tag_bytes: usize,
+        items: &[Item],
+        ahead: &mut Ahead<'_>,
+    ) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        unsafe { kernel::one_lane::run_fresh(self, rounds, tag_bytes, items, ahead) }
+    }
 }
 
 impl Width for HaveVaes256 {
@@ -147,6 +171,18 @@ impl Width for HaveVaes256 {
     unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
         // SAFETY: `self` is proof of the instructions; the caller promises the rest.
         unsafe { kernel::two_lanes::run(self, call, items, ahead) }
+    }
+
+    #[inline]
+    unsafe fn run_fresh(
+        self,
+        rounds: usize,
+        tag_bytes: usize,
+        items: &[Item],
+        ahead: &mut Ahead<'_>,
+    ) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        unsafe { kernel::two_lanes::run_fresh(self, rounds, tag_bytes, items, ahead) }
     }
 }
 

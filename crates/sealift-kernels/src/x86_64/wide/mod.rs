@@ -58,11 +58,11 @@ pub(crate) fn run(
 }
 
 /// How so many messages of a class are worked.
-fn how(class: &Class, has_plain_nonce: bool, messages: usize) -> How {
+fn how(class: &Class, messages: usize) -> How {
     let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
     let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
     let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
-    match (has_kernel && has_plain_nonce, is_short) {
+    match (has_kernel && class.has_plain_nonces, is_short) {
         (true, true) if messages < least => How::Mixed,
         (true, _) => How::Alike,
         (false, true) => How::Mixed,

@@ -65,11 +65,6 @@ impl ClassId {
         10 + 2 * usize::from(self.0 / Self::OF_KEY)
     }
 
-    /// Whether nonces have 12 bytes.
-    pub(super) fn has_plain_nonce(self) -> bool {
-        (self.0 / Self::SHAPES).is_multiple_of(3)
-    }
-
     /// The class that it stands for in a batch.
     pub(super) fn class(self, keys: KeyForm, tag_bytes: usize) -> Class {
         let op = match self.0 % Self::OF_KEY / (3 * Self::SHAPES) {
@@ -79,7 +74,9 @@ impl ClassId {
         };
         let text_blocks = usize::from(self.0 % Self::SHAPES / Self::AADS);
         let aad_blocks = usize::from(self.0 % Self::AADS);
-        Class { op, keys, rounds: self.rounds(), tag_bytes, text_blocks, aad_blocks }
+        let has_plain_nonces = (self.0 / Self::SHAPES).is_multiple_of(3);
+        let rounds = self.rounds();
+        Class { op, keys, rounds, tag_bytes, has_plain_nonces, text_blocks, aad_blocks }
     }
 }
 
@@ -106,7 +103,7 @@ mod tests {
                     let id = ClassId::new(op, 16 * text, aad, nonce, LONG_TEXT_MAX).under(rounds);
                     let class = id.class(KeyForm::Each, 16);
                     assert_eq!((class.op, class.rounds, class.text_blocks), (op, rounds, text));
-                    assert_eq!(id.has_plain_nonce(), nonce == 12);
+                    assert_eq!(class.has_plain_nonces, nonce == 12);
                     assert!(!core::mem::replace(&mut seen[id.place()], true), "{class:?}");
                 }
             }

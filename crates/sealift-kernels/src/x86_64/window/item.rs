@@ -20,7 +20,7 @@ pub(crate) struct Item {
     pub(crate) output: *mut u8,
     /// Written by a seal, read otherwise.
     pub(crate) tag: *mut u8,
-    /// Of 12 bytes, but for what `mixed` takes.
+    /// Of 12 bytes, where nothing else is said.
     pub(crate) nonce: *const u8,
     /// Authenticated only.
     pub(crate) aad: *const u8,
@@ -113,6 +113,8 @@ pub(crate) struct Class {
     pub(crate) rounds: usize,
     /// Length of every tag.
     pub(crate) tag_bytes: usize,
+    /// Whether every nonce has 12 bytes, so that none is hashed.
+    pub(crate) has_plain_nonces: bool,
     /// Blocks of every text, the last of them perhaps in part; the caller's bound stands for all longer ones.
     pub(crate) text_blocks: usize,
     /// Blocks of every aad; from [`MEDIUM_AAD`] on not exact.
@@ -120,6 +122,16 @@ pub(crate) struct Class {
 }
 
 impl Class {
+    /// Blocks of the longest aad; none if any length is of the class.
+    #[inline]
+    pub(crate) fn longest_aad(&self) -> Option<usize> {
+        match self.aad_blocks {
+            LONG_AAD => None,
+            MEDIUM_AAD => Some(MEDIUM_AAD_BLOCKS),
+            blocks => Some(blocks),
+        }
+    }
+
     /// Whether texts and aads have so few blocks that how many is known.
     #[inline]
     pub(crate) fn is_short(&self) -> bool {

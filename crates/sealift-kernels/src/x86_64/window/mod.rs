@@ -37,7 +37,7 @@ pub(super) fn windows(
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
     long_text: usize,
-    how: fn(&Class, bool, usize) -> How,
+    how: fn(&Class, usize) -> How,
     kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     DESK.with_borrow_mut(|desks| {
@@ -53,7 +53,7 @@ fn on_desks(
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
     long_text: usize,
-    how: fn(&Class, bool, usize) -> How,
+    how: fn(&Class, usize) -> How,
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;

@@ -21,8 +21,8 @@ pub(super) struct Source<'b, 's, 'w> {
     pub(super) long_text: usize,
     /// Messages to be worked one by one.
     pub(super) rest: &'b mut Vec<usize>,
-    /// How so many messages of a class are worked, which have nonces of 12 bytes or not.
-    pub(super) how: fn(&Class, bool, usize) -> How,
+    /// How so many messages of a class are worked.
+    pub(super) how: fn(&Class, usize) -> How,
 }
 
 /// The messages of one class.
@@ -80,7 +80,7 @@ impl Source<'_, '_, '_> {
             Schedules::Raw => KeyForm::Raw,
         };
         let class = id.class(keys, self.spans.tag_bytes());
-        let how = (self.how)(&class, id.has_plain_nonce(), messages);
+        let how = (self.how)(&class, messages);
         Lot { how, id, class, messages }
     }
 }

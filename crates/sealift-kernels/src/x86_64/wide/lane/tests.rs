@@ -185,7 +185,15 @@ fn classes(random: &mut Random) -> Vec<Class> {
             for (text_blocks, aad_blocks) in (0..=8).flat_map(|t| (0..=3).map(move |a| (t, a))) {
                 for op in OPS {
                     let tag_bytes = TAG_BYTES[random.below(TAG_BYTES.len())];
-                    classes.push(Class { op, keys, rounds, tag_bytes, text_blocks, aad_blocks });
+                    classes.push(Class {
+                        op,
+                        keys,
+                        rounds,
+                        tag_bytes,
+                        has_plain_nonces: true,
+                        text_blocks,
+                        aad_blocks,
+                    });
                 }
             }
         }
@@ -213,7 +221,15 @@ fn any_number_of_messages_is_worked() {
     for (count, keys) in (1..=40).flat_map(|count| FORMS.map(|keys| (count, keys))) {
         for rounds in [10, 12, 14] {
             let op = OPS[random.below(3)];
-            let class = Class { op, keys, rounds, tag_bytes: 16, text_blocks: 2, aad_blocks: 0 };
+            let class = Class {
+                op,
+                keys,
+                rounds,
+                tag_bytes: 16,
+                has_plain_nonces: true,
+                text_blocks: 2,
+                aad_blocks: 0,
+            };
             let messages: Vec<_> = (0..count).map(|_| Message::new(&mut random, &class)).collect();
             if !check(&class, &messages, &[false; 40], false) {
                 return skip();
@@ -252,7 +268,15 @@ fn whichever_messages_of_a_group_fail_the_others_open() {
             [0, 1, 2, 4, 5, 8].into_iter().flat_map(|t| [Op::Open, Op::Verify].map(|op| (t, op)))
         {
             let tag_bytes = TAG_BYTES[random.below(TAG_BYTES.len())];
-            let class = Class { op, keys, rounds: 10, tag_bytes, text_blocks, aad_blocks: 0 };
+            let class = Class {
+                op,
+                keys,
+                rounds: 10,
+                tag_bytes,
+                has_plain_nonces: true,
+                text_blocks,
+                aad_blocks: 0,
+            };
             // Two groups that fail alike, and one that isn't whole.
             let wrong: Vec<_> = (0..11).map(|i| (choice >> (i % 4)) & 1 == 1).collect();
             let messages: Vec<_> = wrong
@@ -277,8 +301,15 @@ fn every_byte_of_a_tag_counts() {
     let mut random = Random(53);
     for (tag_bytes, keys) in TAG_BYTES.into_iter().flat_map(|bytes| FORMS.map(|keys| (bytes, keys)))
     {
-        let class =
-            Class { op: Op::Verify, keys, rounds: 10, tag_bytes, text_blocks: 1, aad_blocks: 1 };
+        let class = Class {
+            op: Op::Verify,
+            keys,
+            rounds: 10,
+            tag_bytes,
+            has_plain_nonces: true,
+            text_blocks: 1,
+            aad_blocks: 1,
+        };
         let right = Message::new(&mut random, &class);
         let messages: Vec<_> = (0..tag_bytes)
             .map(|byte| {

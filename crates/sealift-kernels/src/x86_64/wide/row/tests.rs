@@ -161,6 +161,7 @@ impl Messages {
             keys: KeyForm::One,
             rounds: key.as_bytes().len() / 4 + 6,
             tag_bytes: tag,
+            has_plain_nonces: true,
             text_blocks: parts[0].0.div_ceil(16),
             aad_blocks: parts[0].1.len().div_ceil(16),
         };
