@@ -47,7 +47,7 @@ impl Keys {
         // SAFETY: the caller promises raw keys as long as the rounds say; the last one stands for those that are missing.
         unsafe { words::expand(w, rounds, &keys, count, &mut self.fresh) };
         self.hash_keys(w.into(), rounds, count);
-        self.powers(w.into(), items.iter().map(hashed_blocks).max().unwrap_or(0), count);
+        self.powers(w, items.iter().map(hashed_blocks).max().unwrap_or(0), count);
         // Of all of them: registers that run over the last power of a key read what is behind it.
         let keys = ptr::from_ref(self).cast::<Fresh>();
         for (i, item) in items.iter_mut().enumerate() {
@@ -74,13 +74,24 @@ impl Keys {
 
     /// Powers of so many hash keys up to one.
     #[inline(always)]
-    fn powers(&mut self, w: HaveAesNi, last: usize, count: usize) {
+    fn powers<W: Width>(&mut self, w: W, last: usize, count: usize) {
         for power in 2..=last.min(POWERS) {
-            for Fresh { powers, .. } in self.fresh.iter_mut().take(count) {
+            for some in self.fresh.chunks_mut(W::LANES).take(count.div_ceil(W::LANES)) {
+                let of = |power: usize| {
+                    let from = |lane: usize| ptr::from_ref(&some[lane].powers[POWERS - power]);
+                    // SAFETY: each power is a block.
+                    unsafe { w.load_lanes(|lane| from(lane % W::LANES).cast()) }
+                };
                 // Halves, so that the products depend on few others.
-                let a = w.broadcast(&powers[POWERS - power / 2]);
-                let b = w.broadcast(&powers[POWERS - power.div_ceil(2)]);
-                powers[POWERS - power] = to_u128(Sums::nothing(w).and(w, a, b).reduced(w));
+                let product = match (of(power / 2), power % 2) {
+                    (half, 0) => Sums::square(w, half),
+                    (half, _) => Sums::nothing(w).and(w, half, of(power.div_ceil(2))),
+                };
+                let [first, second] = product.each_reduced(w);
+                some[0].powers[POWERS - power] = to_u128(first);
+                if let Some(other) = some.get_mut(1) {
+                    other.powers[POWERS - power] = to_u128(second);
+                }
             }
         }
     }
@@ -94,6 +105,7 @@ impl Keys {
 }
 
 /// Blocks that are hashed of a message.
+#[inline(always)]
 fn hashed_blocks(item: &Item) -> usize {
     let text = (item.text_bytes as usize).div_ceil(16).max(1);
     usize::from(item.aad_bytes).div_ceil(16) + text + 1

@@ -38,11 +38,31 @@ impl<W: Width> Sums<W> {
         }
     }
 
+    /// Each block times itself, whose halves need not be multiplied with each other.
+    #[inline(always)]
+    pub(super) fn square(w: W, blocks: W::Register) -> Sums<W> {
+        let low = w.product::<0x00>(blocks, blocks);
+        let high = w.product::<0x11>(blocks, blocks);
+        Sums { low, middle: w.xor(low, high), high }
+    }
+
     /// All lanes in one block, times x^-128: see `ghash`.
     #[inline(always)]
     pub(super) fn reduced(self, w: W) -> __m128i {
+        w.sum(self.in_lanes(w))
+    }
+
+    /// The blocks of the first two lanes, if there are two, each times x^-128.
+    #[inline(always)]
+    pub(super) fn each_reduced(self, w: W) -> [__m128i; 2] {
+        let lanes = self.in_lanes(w);
+        [w.first(lanes), w.second(lanes)]
+    }
+
+    #[inline(always)]
+    fn in_lanes(self, w: W) -> W::Register {
         let middle = w.xor(self.middle, w.xor(self.low, self.high));
-        w.sum(fold(w, self.high, fold(w, middle, self.low)))
+        fold(w, self.high, fold(w, middle, self.low))
     }
 }
 

@@ -73,8 +73,10 @@ macro_rules! kernel {
                     expanded.copy_from_slice(some);
                     // SAFETY: the token is proof of the instructions; the caller promises the rest.
                     unsafe { expand(w, rounds, expanded, &mut keys) };
-                    // SAFETY: as the caller promises, but that keys are expanded now.
-                    unsafe { hash_nonces(w, expanded, &mut nonces) };
+                    if expanded.iter().any(|item| item.nonce_bytes != 12) {
+                        // SAFETY: as the caller promises, but that keys are expanded now.
+                        unsafe { hash_nonces(w, expanded, &mut nonces) };
+                    }
                     for alike in expanded.chunk_by(group::are_alike) {
                         let call = Call::like(&alike[0], rounds, tag_bytes);
                         // SAFETY: as the caller promises, but that keys are expanded and nonces hashed now.
