@@ -6,8 +6,8 @@ use sealift_core::{
     Algorithm, DeviceError, Key, Keys, LongMessage, MAX_TAG_BYTES, Op, SessionId, Slot, SlotTag,
     SlotText, Work,
 };
-use sealift_kernels::{Parts, Path, Schedule, Schedules};
-use std::ops::Range;
+use sealift_kernels::{Parts, Path, Schedule, Schedules, Shelf};
+use std::{ops::Range, sync::Arc};
 
 pub use sealift_kernels::{CtrError, PathError};
 
@@ -17,13 +17,15 @@ pub struct Kernels {
     name: String,
     path: Path,
     schedules: KeyTable<Schedule>,
+    /// What they are kept on.
+    shelf: Arc<Shelf>,
 }
 
 impl Kernels {
     /// The kernels of one path; `name` is that of the device that uses them.
     #[must_use]
     pub fn new(name: String, path: Path) -> Self {
-        Self { name, path, schedules: KeyTable::new() }
+        Self { name, path, schedules: KeyTable::new(), shelf: Shelf::new() }
     }
 
     /// The fastest that this processor has and `SEALIFT_ISA` allows; the model, by the book and slow,
@@ -121,7 +123,7 @@ impl Expander for Kernels {
     }
 
     fn expand(&self, key: &Key) -> Result<Schedule, DeviceError> {
-        Ok(Schedule::new(self.path, key))
+        Ok(self.shelf.expand(self.path, key))
     }
 
     fn serves(&self, _: &Schedule) -> bool {

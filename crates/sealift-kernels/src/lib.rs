@@ -2,7 +2,7 @@
 //!
 //! - A [`Path`] is a way of computing: the by-the-book model, or an instruction set this processor
 //!   was seen to have. All paths give the same bytes, and one process can use them all.
-//! - A [`Schedule`] is an expanded key.
+//! - A [`Schedule`] is an expanded key; a [`Shelf`] keeps many side by side.
 //! - [`run`] works on a range of a checked batch, [`process`] on one message, [`Parts`] on a long one by many threads.
 //! - [`ctr`] is counter mode by itself, for those who know why they want it.
 //! - [`stack`] wipes what code of others leaves.
@@ -22,6 +22,7 @@ mod parts;
 mod path;
 mod run;
 mod schedule;
+mod shelf;
 pub mod stack;
 #[cfg(sealift_ctgrind)]
 pub mod valgrind;
@@ -35,6 +36,7 @@ pub use parts::Parts;
 pub use path::{Path, PathError};
 pub use run::{Schedules, process, run};
 pub use schedule::Schedule;
+pub use shelf::Shelf;
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 pub use x86_64::cpu::{HaveAesNi, HaveVaes256, HaveVaes512};
 pub use xaes::process_xaes;

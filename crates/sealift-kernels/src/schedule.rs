@@ -10,6 +10,7 @@ use crate::x86_64;
 use crate::{
     Path,
     model::aes::{self, ROUND_KEYS_MAX},
+    shelf::Place,
     stack,
 };
 
@@ -19,10 +20,10 @@ pub(crate) const POWERS: usize = 16;
 /// An expanded key.
 ///
 /// It serves every path, but one made for [`Path::Model`] lacks what the fast paths need, and is
-/// always computed by the model. The bytes stay in one place on the heap, so that moving a schedule
-/// leaves nothing behind, and are wiped on drop.
+/// always computed by the model. The bytes stay in one place, by itself on the heap or on a [`Shelf`](crate::Shelf), so
+/// that moving a schedule leaves nothing behind, and are wiped on drop.
 pub struct Schedule {
-    expanded: Box<Expanded>,
+    expanded: Place,
     /// Those of `expanded`, or 0 when it lacks what the fast paths need: beside the pointer, so that
     /// messages under many keys are told apart without a look at each key.
     fast_rounds: usize,
@@ -32,7 +33,12 @@ impl Schedule {
     /// Expands a key for a path.
     #[must_use]
     pub fn new(path: Path, key: &Key) -> Schedule {
-        let mut schedule = Schedule::empty();
+        Schedule::at(Place::alone(), path, key)
+    }
+
+    /// Expands a key to a place.
+    pub(crate) fn at(expanded: Place, path: Path, key: &Key) -> Schedule {
+        let mut schedule = Schedule { expanded, fast_rounds: 0 };
         schedule.expand(path, key.as_bytes());
         stack::wipe_near();
         schedule
@@ -52,7 +58,7 @@ impl Schedule {
     // Not a part of what calls it, so that what is called later lies less deep in the stack.
     #[inline(never)]
     pub(crate) fn empty() -> Schedule {
-        Schedule { expanded: Box::new(Expanded::empty()), fast_rounds: 0 }
+        Schedule { expanded: Place::alone(), fast_rounds: 0 }
     }
 
     /// Expands a raw key of 16, 24 or 32 bytes over the present one, in the same memory.
@@ -170,7 +176,7 @@ impl Expanded {
         self.is_fast
     }
 
-    fn empty() -> Expanded {
+    pub(crate) fn empty() -> Expanded {
         Expanded {
             record: [0; RECORD_BLOCKS],
             powers: [0; POWERS],

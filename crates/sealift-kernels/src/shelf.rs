@@ -1,0 +1,271 @@
+//! Places for expanded keys.
+#![allow(unsafe_code)]
+
+use core::{
+    fmt,
+    ops::{Deref, DerefMut},
+    ptr::NonNull,
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use memmap2::MmapMut;
+use sealift_core::Key;
+
+use crate::{Path, Schedule, schedule::Expanded};
+
+/// Room for the expanded keys of many sessions, side by side.
+///
+/// Each takes 1 KiB, and a processor remembers where some two thousand pages of memory are. Under more keys than lie in
+/// these, and keys lie among whatever else was allocated, a message of 128 bytes took a quarter longer. So most places of a
+/// shelf are in pages of 2 MiB, where the system has such pages.
+///
+/// Schedules keep their shelf; memory is given back when a board holds none of them any more.
+#[derive(Default)]
+pub struct Shelf(Mutex<Boards>);
+
+#[derive(Default)]
+struct Boards {
+    /// By where their places begin.
+    boards: BTreeMap<usize, Board>,
+    /// Places that are free, those that are taken next at the end.
+    free: Vec<Free>,
+}
+
+struct Board {
+    taken: usize,
+    /// What the places lie in.
+    _memory: MmapMut,
+}
+
+/// A place that holds nothing.
+#[derive(Clone, Copy)]
+struct Free(NonNull<Expanded>);
+
+// SAFETY: it is an address, and nobody else's.
+unsafe impl Send for Free {}
+
+impl Shelf {
+    /// An empty one; it takes memory with the first key.
+    #[must_use]
+    pub fn new() -> Arc<Shelf> {
+        Arc::default()
+    }
+
+    /// Expands a key for a path, to be kept here.
+    #[must_use]
+    pub fn expand(self: &Arc<Self>, path: Path, key: &Key) -> Schedule {
+        Schedule::at(Place::on(self), path, key)
+    }
+
+    fn boards(&self) -> MutexGuard<'_, Boards> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Shelf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let boards = self.boards();
+        let taken: usize = boards.boards.values().map(|board| board.taken).sum();
+        write!(f, "Shelf({taken} keys)")
+    }
+}
+
+impl Boards {
+    /// A free place; none if there is no memory.
+    fn take(&mut self) -> Option<NonNull<Expanded>> {
+        if self.free.is_empty() {
+            self.add_board()?;
+        }
+        let Free(place) = self.free.pop()?;
+        self.board(place)?.1.taken += 1;
+        Some(place)
+    }
+
+    fn give_back(&mut self, place: NonNull<Expanded>) {
+        self.free.push(Free(place));
+        let Some((start, board)) = self.board(place) else { return };
+        board.taken -= 1;
+        // Another board's worth stays free, so that one key more or less doesn't move memory each time.
+        if board.taken == 0 && self.free.len() >= 2 * PLACES {
+            let own = start..start + PLACES * STEP;
+            self.free.retain(|Free(place)| !own.contains(&place.as_ptr().addr()));
+            self.boards.remove(&start);
+        }
+    }
+
+    /// The board of a place, and where its places begin.
+    fn board(&mut self, place: NonNull<Expanded>) -> Option<(usize, &mut Board)> {
+        let (start, board) = self.boards.range_mut(..=place.as_ptr().addr()).next_back()?;
+        Some((*start, board))
+    }
+
+    fn add_board(&mut self) -> Option<()> {
+        let mut memory = MmapMut::map_anon(BOARD_BYTES + LARGE_PAGE).ok()?;
+        let unaligned = memory.as_mut_ptr();
+        let skipped = unaligned.align_offset(LARGE_PAGE);
+        // The first keys of a program don't ask for 2 MiB at once. What the system refuses costs speed only.
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise_range(
+            memmap2::Advice::HugePage,
+            skipped + LARGE_PAGE,
+            BOARD_BYTES - LARGE_PAGE,
+        );
+        let start = NonNull::new(unaligned.wrapping_add(skipped).cast::<Expanded>())?;
+        let board = Board { taken: 0, _memory: memory };
+        self.boards.insert(start.as_ptr().addr(), board);
+        // SAFETY: so many places are within the board.
+        let places = (0..PLACES).rev().map(|place| Free(unsafe { start.byte_add(place * STEP) }));
+        self.free.extend(places);
+        Some(())
+    }
+}
+
+/// Bytes of a page that holds many keys.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Bytes of a board.
+const BOARD_BYTES: usize = 8 * LARGE_PAGE;
+
+/// From one place to the next: an odd number of cache lines. From a power of two on, all keys would share a few sets of
+/// each cache.
+const STEP: usize = size_of::<Expanded>() + 64 * (1 - size_of::<Expanded>() / 64 % 2);
+
+/// Keys on a board.
+const PLACES: usize = BOARD_BYTES / STEP;
+
+const _: () = assert!(STEP.is_multiple_of(align_of::<Expanded>()) && STEP / 64 % 2 == 1);
+
+/// Where an expanded key is: on a shelf, or by itself. It is wiped where it lies.
+pub(crate) struct Place {
+    at: NonNull<Expanded>,
+    /// None for one by itself.
+    shelf: Option<Arc<Shelf>>,
+}
+
+// SAFETY: it owns what is there, which is integers.
+unsafe impl Send for Place {}
+// SAFETY: shared, it gives shared references only.
+unsafe impl Sync for Place {}
+
+impl Place {
+    /// One by itself.
+    pub(crate) fn alone() -> Place {
+        let at = NonNull::from(Box::leak(Box::new(Expanded::empty())));
+        Place { at, shelf: None }
+    }
+
+    /// One on a shelf; by itself if the shelf gets no memory.
+    fn on(shelf: &Arc<Shelf>) -> Place {
+        let Some(at) = shelf.boards().take() else { return Place::alone() };
+        // SAFETY: a free place is writable and aligned, and taken by nobody else now.
+        unsafe { at.write(Expanded::empty()) };
+        Place { at, shelf: Some(Arc::clone(shelf)) }
+    }
+}
+
+impl Deref for Place {
+    type Target = Expanded;
+
+    #[inline(always)]
+    fn deref(&self) -> &Expanded {
+        // SAFETY: it owns what is there, which was written.
+        unsafe { self.at.as_ref() }
+    }
+}
+
+impl DerefMut for Place {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Expanded {
+        // SAFETY: it owns what is there, which was written, and is borrowed for as long.
+        unsafe { self.at.as_mut() }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        match &self.shelf {
+            // SAFETY: it was leaked from a box, and is not used any more.
+            None => drop(unsafe { Box::from_raw(self.at.as_ptr()) }),
+            Some(shelf) => {
+                // SAFETY: it was written, and is not used any more.
+                unsafe { self.at.drop_in_place() };
+                shelf.boards().give_back(self.at);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(shelf: &Arc<Shelf>, count: usize) -> Vec<Place> {
+        (0..count).map(|_| Place::on(shelf)).collect()
+    }
+
+    fn state(shelf: &Shelf) -> (usize, usize) {
+        let boards = shelf.boards();
+        (boards.boards.len(), boards.free.len())
+    }
+
+    #[test]
+    fn keys_lie_side_by_side_and_places_are_used_again() {
+        let shelf = Shelf::new();
+        let mut places = keys(&shelf, 3);
+        let at = |place: &Place| place.at.as_ptr().addr();
+        assert_eq!(at(&places[0]) % LARGE_PAGE, 0);
+        assert_eq!([1, 2].map(|i| at(&places[i]) - at(&places[0])), [STEP, 2 * STEP]);
+        let freed = at(&places.remove(1));
+        assert_eq!(at(&Place::on(&shelf)), freed);
+        assert_eq!(format!("{shelf:?}"), "Shelf(2 keys)");
+    }
+
+    #[test]
+    fn memory_is_given_back_and_not_with_each_key() {
+        let shelf = Shelf::new();
+        assert_eq!(state(&shelf), (0, 0));
+        let first = keys(&shelf, PLACES);
+        let mut more = keys(&shelf, PLACES + 1);
+        assert_eq!(state(&shelf), (3, PLACES - 1));
+        more.pop();
+        assert_eq!(state(&shelf), (3, PLACES));
+        drop(first);
+        assert_eq!(state(&shelf), (2, PLACES), "one of the two that hold nothing");
+        drop(more);
+        assert_eq!(state(&shelf), (1, PLACES));
+        assert_eq!(keys(&shelf, 2).len(), 2);
+    }
+
+    #[test]
+    fn a_shelf_lives_as_long_as_its_keys_and_threads_share_it() {
+        let shelf = Shelf::new();
+        let key = Key::Aes128([7; 16]);
+        let schedules: Vec<_> = std::thread::scope(|scope| {
+            let expand = || (0..50).map(|_| shelf.expand(Path::Model, &key)).collect::<Vec<_>>();
+            let threads = [(); 4].map(|()| scope.spawn(expand));
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(format!("{shelf:?}"), "Shelf(200 keys)");
+        drop(shelf);
+        let alone = Schedule::new(Path::Model, &key);
+        let same = |each: &Schedule| each.expanded().hash_key() == alone.expanded().hash_key();
+        assert!(schedules.iter().all(same));
+    }
+
+    #[test]
+    fn a_place_given_back_holds_zeros() {
+        let shelf = Shelf::new();
+        for path in Path::available() {
+            let schedule = shelf.expand(path, &Key::Aes256([9; 32]));
+            let at = core::ptr::from_ref(schedule.expanded()).cast::<u8>();
+            assert!(schedule.expanded().hash_key() != 0);
+            drop(schedule);
+            // SAFETY: the board is still there, and whatever is in it are bytes.
+            let left = unsafe { core::slice::from_raw_parts(at, size_of::<Expanded>()) };
+            assert!(left.iter().all(|byte| *byte == 0), "{}", path.name());
+        }
+    }
+}
