@@ -42,7 +42,7 @@ struct Board {
 
 /// A place that holds nothing.
 #[derive(Clone, Copy)]
-struct Free(NonNull<Expanded>);
+struct Free(NonNull<Slot>);
 
 // SAFETY: it is an address, and nobody else's.
 unsafe impl Send for Free {}
@@ -75,7 +75,7 @@ impl fmt::Debug for Shelf {
 
 impl Boards {
     /// A free place; none if there is no memory.
-    fn take(&mut self) -> Option<NonNull<Expanded>> {
+    fn take(&mut self) -> Option<NonNull<Slot>> {
         if self.free.is_empty() {
             self.add_board()?;
         }
@@ -84,20 +84,20 @@ impl Boards {
         Some(place)
     }
 
-    fn give_back(&mut self, place: NonNull<Expanded>) {
+    fn give_back(&mut self, place: NonNull<Slot>) {
         self.free.push(Free(place));
         let Some((start, board)) = self.board(place) else { return };
         board.taken -= 1;
         // Another board's worth stays free, so that one key more or less doesn't move memory each time.
         if board.taken == 0 && self.free.len() >= 2 * PLACES {
-            let own = start..start + PLACES * STEP;
+            let own = start..start + BOARD_BYTES;
             self.free.retain(|Free(place)| !own.contains(&place.as_ptr().addr()));
             self.boards.remove(&start);
         }
     }
 
     /// The board of a place, and where its places begin.
-    fn board(&mut self, place: NonNull<Expanded>) -> Option<(usize, &mut Board)> {
+    fn board(&mut self, place: NonNull<Slot>) -> Option<(usize, &mut Board)> {
         let (start, board) = self.boards.range_mut(..=place.as_ptr().addr()).next_back()?;
         Some((*start, board))
     }
@@ -113,11 +113,11 @@ impl Boards {
             skipped + LARGE_PAGE,
             BOARD_BYTES - LARGE_PAGE,
         );
-        let start = NonNull::new(unaligned.wrapping_add(skipped).cast::<Expanded>())?;
+        let start = NonNull::new(unaligned.wrapping_add(skipped).cast::<Slot>())?;
         let board = Board { taken: 0, _memory: memory };
         self.boards.insert(start.as_ptr().addr(), board);
         // SAFETY: so many places are within the board.
-        let places = (0..PLACES).rev().map(|place| Free(unsafe { start.byte_add(place * STEP) }));
+        let places = (0..PLACES).rev().map(|place| Free(unsafe { start.add(place) }));
         self.free.extend(places);
         Some(())
     }
@@ -129,23 +129,24 @@ const LARGE_PAGE: usize = 2 << 20;
 /// Bytes of a board.
 const BOARD_BYTES: usize = 8 * LARGE_PAGE;
 
-/// From one place to the next: an odd number of cache lines. From a power of two on, all keys would share a few sets of
-/// each cache.
-const STEP: usize = size_of::<Expanded>() + 64 * (1 - size_of::<Expanded>() / 64 % 2);
-
 /// Keys on a board.
-const PLACES: usize = BOARD_BYTES / STEP;
+const PLACES: usize = BOARD_BYTES / size_of::<Slot>();
 
-const _: () = assert!(STEP.is_multiple_of(align_of::<Expanded>()) && STEP / 64 % 2 == 1);
+// Were the distance a power of two, all keys would share a few sets of each cache.
+const _: () = assert!((size_of::<Slot>() / 64) % 2 == 1 && align_of::<Slot>() == 64);
 
-/// Where an expanded key is: on a shelf, or by itself. It is wiped where it lies.
-pub(crate) struct Place {
-    at: NonNull<Expanded>,
+/// An expanded key where it lies, wiped when it is dropped.
+#[repr(C)]
+struct Slot {
+    expanded: Expanded,
     /// None for one by itself.
     shelf: Option<Arc<Shelf>>,
 }
 
-// SAFETY: it owns what is there, which is integers.
+/// An expanded key on a shelf, or by itself.
+pub(crate) struct Place(NonNull<Slot>);
+
+// SAFETY: it owns what is there: integers, and a shelf, which may be shared.
 unsafe impl Send for Place {}
 // SAFETY: shared, it gives shared references only.
 unsafe impl Sync for Place {}
@@ -153,16 +154,17 @@ unsafe impl Sync for Place {}
 impl Place {
     /// One by itself.
     pub(crate) fn alone() -> Place {
-        let at = NonNull::from(Box::leak(Box::new(Expanded::empty())));
-        Place { at, shelf: None }
+        let slot = Slot { expanded: Expanded::empty(), shelf: None };
+        Place(NonNull::from(Box::leak(Box::new(slot))))
     }
 
     /// One on a shelf; by itself if the shelf gets no memory.
     fn on(shelf: &Arc<Shelf>) -> Place {
         let Some(at) = shelf.boards().take() else { return Place::alone() };
+        let slot = Slot { expanded: Expanded::empty(), shelf: Some(Arc::clone(shelf)) };
         // SAFETY: a free place is writable and aligned, and taken by nobody else now.
-        unsafe { at.write(Expanded::empty()) };
-        Place { at, shelf: Some(Arc::clone(shelf)) }
+        unsafe { at.write(slot) };
+        Place(at)
     }
 }
 
@@ -172,7 +174,7 @@ impl Deref for Place {
     #[inline(always)]
     fn deref(&self) -> &Expanded {
         // SAFETY: it owns what is there, which was written.
-        unsafe { self.at.as_ref() }
+        &unsafe { self.0.as_ref() }.expanded
     }
 }
 
@@ -180,21 +182,21 @@ impl DerefMut for Place {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut Expanded {
         // SAFETY: it owns what is there, which was written, and is borrowed for as long.
-        unsafe { self.at.as_mut() }
+        &mut unsafe { self.0.as_mut() }.expanded
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        match &self.shelf {
-            // SAFETY: it was leaked from a box, and is not used any more.
-            None => drop(unsafe { Box::from_raw(self.at.as_ptr()) }),
-            Some(shelf) => {
-                // SAFETY: it was written, and is not used any more.
-                unsafe { self.at.drop_in_place() };
-                shelf.boards().give_back(self.at);
-            }
-        }
+        // SAFETY: it owns what is there, which was written.
+        let Some(shelf) = unsafe { self.0.as_mut() }.shelf.take() else {
+            // SAFETY: what is on no shelf was leaked from a box, and is not used any more.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+            return;
+        };
+        // SAFETY: it was written, and is not used any more.
+        unsafe { self.0.drop_in_place() };
+        shelf.boards().give_back(self.0);
     }
 }
 
@@ -215,9 +217,9 @@ mod tests {
     fn keys_lie_side_by_side_and_places_are_used_again() {
         let shelf = Shelf::new();
         let mut places = keys(&shelf, 3);
-        let at = |place: &Place| place.at.as_ptr().addr();
+        let at = |place: &Place| place.0.as_ptr().addr();
         assert_eq!(at(&places[0]) % LARGE_PAGE, 0);
-        assert_eq!([1, 2].map(|i| at(&places[i]) - at(&places[0])), [STEP, 2 * STEP]);
+        assert_eq!([1, 2].map(|i| at(&places[i]) - at(&places[0])), [1_088, 2 * 1_088]);
         let freed = at(&places.remove(1));
         assert_eq!(at(&Place::on(&shelf)), freed);
         assert_eq!(format!("{shelf:?}"), "Shelf(2 keys)");

@@ -320,7 +320,7 @@ fn window_messages(shape: &Shape) -> Option<usize> {
     }
 }
 
-/// Sessions kept by a device: at most 58 MiB of the kernels' schedules, 40 MiB of AWS-LC's contexts.
+/// Sessions kept by a device: at most 70 MiB of the kernels' schedules, 40 MiB of AWS-LC's contexts.
 const CAPACITY: usize = 1 << 16;
 
 /// Messages worked under one hold of the lock.
