@@ -68,7 +68,9 @@ macro_rules! kernel {
                 let mut expanded = [Item::NOBODYS; KEYS];
                 let mut later = items.chunks(KEYS).skip(1);
                 for some in items.chunks(KEYS) {
-                    later.next().into_iter().flatten().for_each(Item::fetch);
+                    if let (true, Some(next)) = (ahead.is_shuffled, later.next()) {
+                        next.iter().for_each(Item::fetch);
+                    }
                     let expanded = &mut expanded[..some.len()];
                     expanded.copy_from_slice(some);
                     // SAFETY: the token is proof of the instructions; the caller promises the rest.

@@ -158,13 +158,15 @@ pub(crate) struct Ahead<'a> {
     pub(crate) has_stream: bool,
     /// Whether the keys of all are more than the second cache holds.
     pub(crate) has_far_keys: bool,
+    /// Whether messages are not worked in the order in which they lie, so that no processor foresees the next place.
+    pub(crate) is_shuffled: bool,
 }
 
 impl Ahead<'_> {
     /// Nothing.
     #[cfg(test)]
     pub(crate) fn nothing() -> Ahead<'static> {
-        Ahead { items: &[], has_stream: false, has_far_keys: false }
+        Ahead { items: &[], has_stream: false, has_far_keys: false, is_shuffled: false }
     }
 
     /// Asks for the next few messages, if there are any: once for as many that were worked.
