@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from sealift_lab.claim.answer import answer, claims
+from sealift_lab.claim.answer import answer, claims, machine_text
 from sealift_lab.claim.claims import compare, experiment_claims, finding
 from sealift_lab.claim.words import sentence
 from sealift_lab.judge.rows import gauge, results
 from sealift_lab.model.results import Relation
-from sealift_lab.model.run import DeviceState, ReportLine
+from sealift_lab.model.run import DeviceState, Fact, ReportLine, Surroundings
 from sealift_lab.run.read_folder import Run
 
 Make = Callable[..., Run]
@@ -163,3 +163,11 @@ def test_numbers_that_are_compared_are_said_with_what_they_count(a_run: Make) ->
     planned = replace(planned, compare="streams_percent")
     said = experiment_claims(planned, replace(found, rows=[row]))
     assert (said[0].subject, said[0].other) == ("streams 50 %", "streams 0 %")
+
+
+def test_a_machine_is_named_with_what_tells_its_kernels() -> None:
+    facts: dict[str, Fact] = {"cpu_model": Fact("Intel(R) Xeon(R) Processor @ 2.10GHz")}
+    assert machine_text(Surroundings(facts)) == "Intel Xeon"
+    facts["cores_affinity"] = Fact(2)
+    facts["cpu_flags"] = Fact(["aes", "avx512f", "hypervisor"])
+    assert machine_text(Surroundings(facts)) == "Intel Xeon with AVX-512, 2 cores, virtual machine"
