@@ -153,7 +153,7 @@ def machine_text(machine: Surroundings) -> str:
     found = facts.get("cpu_flags")
     flags = found if isinstance(found, Sequence) else ()
     # Several processors have one name; which kernels they take tells most of them apart.
-    name = text.strip() + (" with AVX-512" if "avx512f" in flags else "")
+    name = f"{text.strip()} with AVX-512" if text and "avx512f" in flags else text.strip()
     virtual = "virtual machine" if "hypervisor" in flags else ""
     return ", ".join(filter(None, (name, many, virtual)))
 

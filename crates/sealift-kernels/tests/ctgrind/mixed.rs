@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sealift_core::{
-    Algorithm, Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Slot,
-    SlotTag, SlotText, Status, Tags, Work,
+    Algorithm, Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId,
+    Slot, SlotTag, SlotText, Status, Tags, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, process_xaes, run, valgrind};
 
@@ -14,12 +14,15 @@ use crate::{nothing_follows, paths, public, secret};
 #[test]
 fn a_batch_of_mixed_keys_and_operations_follows_no_secret() {
     for path in paths() {
-        for (algorithm, how) in [Algorithm::AesGcm, Algorithm::Xaes256Gcm]
+        // Nonces of one length that are hashed are among them.
+        let nonces =
+            [(Algorithm::AesGcm, 12), (Algorithm::AesGcm, 20), (Algorithm::Xaes256Gcm, 24)];
+        for (nonce, how) in nonces
             .into_iter()
-            .flat_map(|algorithm| [How::Each, How::Raw, How::One].map(|how| (algorithm, how)))
+            .flat_map(|nonce| [How::Each, How::Raw, How::One].map(|how| (nonce, how)))
         {
             for text_bytes in TEXT_LENGTHS {
-                let mixed = Mixed::new(algorithm, how, text_bytes);
+                let mixed = Mixed::new(nonce, how, text_bytes);
                 let opened = mixed.run(path, how);
                 let expected = mixed.messages.iter().enumerate().map(|(i, _)| mixed.expected(i));
                 for (i, (status, text)) in expected.enumerate() {
@@ -45,6 +48,7 @@ enum How {
 /// A batch in which every third message is sealed, every third opens, and every third does not.
 struct Mixed {
     algorithm: Algorithm,
+    nonce_bytes: usize,
     text_bytes: usize,
     messages: Vec<Message>,
     sealed: Vec<Sealed>,
@@ -59,11 +63,11 @@ struct Worked {
 impl Mixed {
     const MESSAGES: usize = 60;
 
-    fn new(algorithm: Algorithm, how: How, text_bytes: usize) -> Mixed {
+    fn new((algorithm, nonce_bytes): (Algorithm, usize), how: How, text_bytes: usize) -> Mixed {
         let mut random = Random(40);
         let messages: Vec<Message> = (0..Mixed::MESSAGES)
             .scan(None, |key: &mut Option<Vec<u8>>, _| {
-                let mut message = random.message(32, algorithm.nonce_bytes(), 17, text_bytes);
+                let mut message = random.message(32, nonce_bytes, 17, text_bytes);
                 message.tag_len = 16;
                 if how == How::One {
                     message.key.clone_from(key.get_or_insert_with(|| message.key.clone()));
@@ -77,7 +81,7 @@ impl Mixed {
         };
         let mut sealed: Vec<Sealed> = messages.iter().map(seal).collect();
         sealed.iter_mut().skip(2).step_by(3).for_each(|sealed| sealed.tag[15] ^= 1);
-        Mixed { algorithm, text_bytes, messages, sealed }
+        Mixed { algorithm, nonce_bytes, text_bytes, messages, sealed }
     }
 
     fn op(message: usize) -> Op {
@@ -109,12 +113,14 @@ impl Mixed {
             How::One | How::Each => Keys::Session(SESSION),
         };
         let aads = self.messages.iter().flat_map(|m| m.aad.clone()).collect::<Vec<u8>>();
-        let (nonce, text) = (
-            Column::fixed(&nonces, self.algorithm.nonce_bytes()),
-            Column::fixed(&texts, self.text_bytes),
-        );
+        let (nonce, text) =
+            (Column::fixed(&nonces, self.nonce_bytes), Column::fixed(&texts, self.text_bytes));
         let batch = Batch {
             algorithm: self.algorithm,
+            nonce_rule: match self.algorithm {
+                Algorithm::AesGcm => NonceRule::HazmatAnyLength,
+                _ => NonceRule::Standard,
+            },
             ops: Ops::Each((0..Mixed::MESSAGES).map(Mixed::op).collect()),
             aad: Column::fixed(&aads, 17),
             tags: Tags::Apart(Column::fixed(&tags, 16)),

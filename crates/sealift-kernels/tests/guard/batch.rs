@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sealift_core::{
-    Batch, Column, Key, KeySource, Keys, Op, Ops, Output, Place, SessionId, Status, TagLength,
-    Tags, Text, Work,
+    Batch, Column, Key, KeySource, Keys, NonceRule, Op, Ops, Output, Place, SessionId, Status,
+    TagLength, Tags, Text, Work,
 };
 use sealift_kernels::{Path, Schedule, Schedules, run};
 
@@ -30,6 +30,7 @@ struct Shape {
     same: bool,
     in_place: bool,
     key: usize,
+    nonce: usize,
     aad: usize,
     text: usize,
     tag: usize,
@@ -63,6 +64,7 @@ impl Shape {
             same: random.pick(&[false, true]),
             in_place: random.pick(&[false, true]),
             key: random.pick(&KEY_LENGTHS),
+            nonce: random.pick(&[12, 12, 12, 1, 13, 16, 60, 128]),
             aad: random.pick(&[0, 0, 1, 15, 16, 17, 33, 48, 49, 64, 65, 128, 129, 300]),
             text,
             tag: random.pick(&TAG_LENGTHS),
@@ -79,7 +81,7 @@ impl Shape {
         let same_text = Shape { same: self.same && !self.in_place, ..*self };
         Bytes {
             keys: self.column(random, self.key),
-            nonces: self.column(random, 12),
+            nonces: self.column(random, self.nonce),
             aads: self.column(random, self.aad),
             texts: same_text.column(random, self.text),
             tags: self.column(random, self.tag),
@@ -104,7 +106,7 @@ impl Shape {
         fences: &mut Fences,
         side: Side,
     ) -> Vec<Status> {
-        let Shape { messages, how, key, aad, text, tag, .. } = *self;
+        let Shape { messages, how, key, nonce, aad, text, tag, .. } = *self;
         let [keys, nonces, aads, texts, tags, output, made] = &mut fences.0;
         let keys = &*keys.place(side, &bytes.keys);
         let expand = |key| Schedule::from_raw(path, key).unwrap();
@@ -127,10 +129,11 @@ impl Shape {
             aad: column(aads.place(side, &bytes.aads), aad),
             tags: Tags::Apart(column(tags.place(side, &bytes.tags), tag)),
             tag_length: TagLength::new(tag).unwrap(),
+            nonce_rule: NonceRule::HazmatAnyLength,
             ..Batch::seal(
                 messages,
                 keys,
-                column(nonces.place(side, &bytes.nonces), 12),
+                column(nonces.place(side, &bytes.nonces), nonce),
                 if self.in_place { Text::InPlace } else { Text::Apart(texts) },
             )
         };

@@ -233,7 +233,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// Messages; bytes of text, of key, of nonce and of aad.
-const SHAPES: [(usize, usize, usize, usize, usize); 28] = [
+const SHAPES: [(usize, usize, usize, usize, usize); 30] = [
     (1, 5, 32, 12, 17),
     (1, 128, 16, 12, 17),
     (1, 128, 32, 16, 300),
@@ -256,6 +256,8 @@ const SHAPES: [(usize, usize, usize, usize, usize); 28] = [
     (23, 128, 16, 12, 17),
     (23, 128, 32, 12, 17),
     (23, 128, 32, 12, 70),
+    (23, 100, 16, 13, 20),
+    (23, 100, 32, 12, 70),
     (23, 200, 16, 12, 17),
     (23, 256, 32, 12, 0),
     (23, 300, 24, 12, 17),

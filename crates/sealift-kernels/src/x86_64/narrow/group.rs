@@ -18,7 +18,7 @@ use crate::{
     schedule::POWERS,
     verdict::public,
     x86_64::window::{
-        item::{self, Ahead, Class, Item},
+        item::{self, Ahead, Class, Item, KeyForm},
         spare::Groups,
     },
 };
@@ -37,8 +37,8 @@ pub(crate) struct Call {
 
 impl Call {
     pub(super) fn of(class: &Class) -> Call {
-        let Class { op, rounds, tag_bytes, has_plain_nonces, text_blocks, .. } = *class;
-        let aad_blocks = class.longest_aad().unwrap_or(0);
+        debug_assert!(class.keys != KeyForm::Raw, "raw keys are worked by `run_fresh`");
+        let Class { op, rounds, tag_bytes, has_plain_nonces, text_blocks, aad_blocks, .. } = *class;
         Call { op, rounds, tag_bytes, has_plain_nonces, text_blocks, aad_blocks }
     }
 
@@ -74,10 +74,11 @@ struct Hashed<W: Width, const N: usize, const R: usize> {
     masks: [__m128i; N],
 }
 
-/// Works messages of one class, of `T` blocks of text, or of none if `T` is 1.
+/// Works messages that are alike, of `T` blocks of text, or of none if `T` is 1.
 ///
 /// # Safety
-/// The items' addresses are what they say, and their keys are expanded ones.
+/// The items' addresses are what they say, their keys are expanded ones, and nonces that are not plain are
+/// [`Nonces`](super::nonces::Nonces).
 #[inline(always)]
 pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: usize>(
     w: W,
@@ -189,7 +190,7 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
     for (states, item) in states.iter_mut().zip(group) {
         // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
         let key = unsafe { round_key(w, item.key, 0) };
-        // SAFETY: the caller promises a readable nonce, and those of this kernel have 12 bytes.
+        // SAFETY: the caller promises a readable nonce, and those of this call have 12 bytes.
         let nonce = w.xor(w.spread(unsafe { text::nonce(w.into(), item.nonce) }), key);
         for (register, state) in states.iter_mut().enumerate() {
             let counters = Text::<T>::COUNTERS.as_ptr().wrapping_add(W::LANES * register);

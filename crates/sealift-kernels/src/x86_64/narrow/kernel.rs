@@ -27,7 +27,7 @@ macro_rules! kernel {
             /// Works messages of one class under expanded keys.
             ///
             /// # Safety
-            /// The items' addresses are what they say, and they are as the call says.
+            /// The items' addresses are what they say, they are as the call says, and their keys are expanded ones.
             pub(in super::super) unsafe fn run(
                 w: $token,
                 call: &Call,
@@ -56,7 +56,7 @@ macro_rules! kernel {
             /// Works messages under raw keys of so many rounds.
             ///
             /// # Safety
-            /// The items' addresses are what they say, and the kernel takes each of them.
+            /// The items' addresses are what they say, the kernel takes each of them, and keys and tags are so long.
             pub(in super::super) unsafe fn run_fresh(
                 w: $token,
                 rounds: usize,
@@ -68,7 +68,7 @@ macro_rules! kernel {
                 let mut expanded = [Item::NOBODYS; KEYS];
                 let mut later = items.chunks(KEYS).skip(1);
                 for some in items.chunks(KEYS) {
-                    if let (true, Some(next)) = (ahead.is_shuffled, later.next()) {
+                    if let (true, Some(next)) = (ahead.is_irregular, later.next()) {
                         next.iter().for_each(Item::fetch);
                     }
                     let expanded = &mut expanded[..some.len()];

@@ -67,7 +67,8 @@ fn run<W: Width>(
             W::TEXT_BLOCKS + 1,
             how::<W>,
             |together, items, ahead| match together {
-                // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class.
+                // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class, whose keys are expanded
+                // ones: `how` lets raw keys be mixed only.
                 Together::Alike(class) => unsafe { w.run(&Call::of(class), items, ahead) },
                 // SAFETY: as above, and each is of a class that the kernel takes, under raw keys of so many rounds.
                 Together::Mixed { rounds, tag_bytes, .. } => unsafe {

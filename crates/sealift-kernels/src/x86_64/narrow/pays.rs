@@ -5,7 +5,10 @@ use core::ops::Range;
 use sealift_core::{Op, Spans, Work};
 
 use super::{takes, width::Width};
-use crate::{Schedules, x86_64::window::item::MEDIUM_AAD_BLOCKS};
+use crate::{
+    Schedules,
+    x86_64::window::item::{MEDIUM_AAD, MEDIUM_AAD_BLOCKS},
+};
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
 /// alike, because the kernel takes messages of one kind at a time.
@@ -63,9 +66,14 @@ fn look_alike<W: Width>(
 /// What messages that are worked together have in common; none if the kernel doesn't take it.
 fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
     let span = spans.get(message)?;
-    let blocks = (span.text_bytes.div_ceil(16), span.aad_bytes.div_ceil(16));
-    let takes = blocks.1 <= MEDIUM_AAD_BLOCKS && takes::<W>(blocks.0, blocks.1);
-    takes.then_some((span.op, blocks, (span.nonce_bytes == 12, rounds)))
+    let text = span.text_bytes.div_ceil(16);
+    // As classes have them.
+    let aad = match span.aad_bytes.div_ceil(16) {
+        few if few < MEDIUM_AAD => few,
+        some if some <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD_BLOCKS,
+        _ => return None,
+    };
+    takes::<W>(text, aad).then_some((span.op, (text, aad), (span.nonce_bytes == 12, rounds)))
 }
 
 type Kind = (Op, (usize, usize), (bool, usize));

@@ -20,7 +20,7 @@ pub(crate) struct Item {
     pub(crate) output: *mut u8,
     /// Written by a seal, read otherwise.
     pub(crate) tag: *mut u8,
-    /// Of 12 bytes, where nothing else is said.
+    /// Of `nonce_bytes`; within `narrow` also the block that it was hashed to.
     pub(crate) nonce: *const u8,
     /// Authenticated only.
     pub(crate) aad: *const u8,
@@ -158,15 +158,15 @@ pub(crate) struct Ahead<'a> {
     pub(crate) has_stream: bool,
     /// Whether the keys of all are more than the second cache holds.
     pub(crate) has_far_keys: bool,
-    /// Whether messages are not worked in the order in which they lie, so that no processor foresees the next place.
-    pub(crate) is_shuffled: bool,
+    /// Whether messages lie at unequal distances, so that no processor foresees the next place.
+    pub(crate) is_irregular: bool,
 }
 
 impl Ahead<'_> {
     /// Nothing.
     #[cfg(test)]
     pub(crate) fn nothing() -> Ahead<'static> {
-        Ahead { items: &[], has_stream: false, has_far_keys: false, is_shuffled: false }
+        Ahead { items: &[], has_stream: false, has_far_keys: false, is_irregular: false }
     }
 
     /// Asks for the next few messages, if there are any: once for as many that were worked.

@@ -64,8 +64,8 @@ fn on_desks(
     if spans.is_regular() && spans.get(range.start).is_some_and(|first| Item::is_long(&first)) {
         return range.collect();
     }
-    let is_shuffled = !spans.is_regular();
-    let is_uniform = !is_shuffled && spans.common_op().is_some();
+    let is_irregular = !spans.is_regular();
+    let is_uniform = !is_irregular && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
     let mut source =
@@ -82,7 +82,7 @@ fn on_desks(
             fill(next);
         }
         let has_stream = is_large && is_uniform;
-        let mut ahead = Ahead { items: next.items(), has_stream, has_far_keys, is_shuffled };
+        let mut ahead = Ahead { items: next.items(), has_stream, has_far_keys, is_irregular };
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };
