@@ -3,7 +3,7 @@
 
 use core::{arch::x86_64::*, hint::black_box, mem::offset_of, ptr};
 
-use super::{hash::Sums, width::Width, words};
+use super::{hash::Sums, width::Expander, words};
 use crate::{
     schedule::{Expanded, POWERS, RECORD_BLOCKS},
     x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, window::item::Item},
@@ -41,7 +41,7 @@ impl Keys {
     /// # Safety
     /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds.
     #[inline(always)]
-    pub(super) unsafe fn expand<W: Width>(&mut self, w: W, rounds: usize, items: &mut [Item]) {
+    pub(super) unsafe fn expand<W: Expander>(&mut self, w: W, rounds: usize, items: &mut [Item]) {
         let count = items.len();
         let keys = core::array::from_fn(|i| items[i.min(count - 1)].key);
         // SAFETY: the caller promises raw keys as long as the rounds say; the last one stands for those that are missing.
@@ -74,7 +74,7 @@ impl Keys {
 
     /// Powers of so many hash keys up to one.
     #[inline(always)]
-    fn powers<W: Width>(&mut self, w: W, last: usize, count: usize) {
+    fn powers<W: Expander>(&mut self, w: W, last: usize, count: usize) {
         for power in 2..=last.min(POWERS) {
             for some in self.fresh.chunks_mut(W::LANES).take(count.div_ceil(W::LANES)) {
                 let of = |power: usize| {

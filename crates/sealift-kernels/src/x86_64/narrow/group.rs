@@ -1,7 +1,8 @@
 //! Groups of short messages through AES, each while the one before goes through GHASH.
 //!
 //! A message has `R` registers of counters: those of its `T` blocks of text, and behind them the one that
-//! masks its tag. What is hashed lies in as many: its ciphertext, and behind it its lengths.
+//! masks its tag. What is hashed lies in as many: its ciphertext, and behind it its lengths. Where the text fills
+//! registers, the last counter and the lengths have one block each to themselves: see [`has_end`].
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::__m128i;
@@ -17,9 +18,13 @@ use super::{
 use crate::{
     schedule::POWERS,
     verdict::public,
-    x86_64::window::{
-        item::{self, Ahead, Class, Item, KeyForm},
-        spare::Groups,
+    x86_64::{
+        cpu::HaveAesNi,
+        isa::Isa,
+        window::{
+            item::{self, Ahead, Class, Item, KeyForm},
+            spare::Groups,
+        },
     },
 };
 
@@ -64,11 +69,24 @@ pub(super) fn are_alike(a: &Item, b: &Item) -> bool {
     of(a) == of(b)
 }
 
+/// Whether a text of so many blocks fills registers of two blocks or of four, so that another one would have but one block.
+const fn has_end<W: Width>(text_blocks: usize) -> bool {
+    W::LANES > 1 && text_blocks.is_multiple_of(W::LANES)
+}
+
+/// Counters on their way through AES.
+#[derive(Clone, Copy)]
+struct State<W: Width, const R: usize> {
+    registers: [W::Register; R],
+    /// What will mask the tag, if that is not in the registers.
+    end: __m128i,
+}
+
 /// What is hashed of a group.
 struct Hashed<W: Width, const N: usize, const R: usize> {
     /// Products of the aad.
     sums: [Sums<W>; N],
-    /// Ciphertext and lengths, reversed.
+    /// Ciphertext and, if these are in the registers, lengths, reversed.
     blocks: [[W::Register; R]; N],
     /// What hides the hash.
     masks: [__m128i; N],
@@ -86,10 +104,16 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
     groups: &Groups<'_, N>,
     ahead: &mut Ahead<'_>,
 ) {
-    const { assert!(R == (T + 1).div_ceil(W::LANES) && W::LANES * R <= Text::<T>::COUNTERS.len()) };
+    const {
+        assert!(R == (T + !has_end::<W>(T) as usize).div_ceil(W::LANES));
+        assert!(W::LANES * R <= Text::<T>::COUNTERS.len());
+    };
     let zero = w.broadcast(&0);
-    let mut hashed =
-        Hashed { sums: [Sums::nothing(w); N], blocks: [[zero; R]; N], masks: [w.first(zero); N] };
+    let mut hashed = Hashed {
+        sums: [Sums::nothing(w); N],
+        blocks: [[zero; R]; N],
+        masks: [w.lane::<0>(zero); N],
+    };
     let (mut before, mut live) = groups.get(0);
     for index in 0..=groups.len() {
         let is_behind = index == groups.len();
@@ -98,7 +122,7 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
             fetch(ahead, N);
         }
         if ahead.has_far_keys && index + AHEAD < groups.len() {
-            fetch_keys(call, groups.get(index + AHEAD).0);
+            fetch_keys::<W>(call, groups.get(index + AHEAD).0);
         }
         // SAFETY: the caller promises the items: nonces and expanded keys are readable.
         let mut states = unsafe { start::<W, T, N, R>(w, call, group) };
@@ -109,7 +133,7 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
             weave::<W, T, N, R>(w, call, &mut states, group, rounds_end, concluded, &hashed)
         };
         // SAFETY: the caller promises expanded keys, which have a round key for each of the call's rounds.
-        let streams = unsafe { last_round::<W, N, R>(w, call, &states, group) };
+        let streams = unsafe { last_round::<W, T, N, R>(w, call, &states, group) };
         if !public(wrong & live == 0) {
             // SAFETY: the caller promises the items: outputs and statuses of the group before are writable.
             unsafe { fail(before, wrong & live) };
@@ -152,12 +176,15 @@ const AHEAD: usize = 2;
 
 /// Asks for the round keys of messages and the powers that they are hashed with. As `fetch`, by itself.
 #[inline(never)]
-fn fetch_keys(call: &Call, items: &[Item]) {
+fn fetch_keys<W: Width>(call: &Call, items: &[Item]) {
     let hashed = call.text_blocks.max(1) + call.aad_blocks + 1;
     for item in items {
         item::lines(item.key, 16 * (call.rounds + 1));
         let powers = hash::powers(item.key, hashed.min(POWERS));
         item::lines(powers, 16 * hashed);
+        if W::HAS_FOLDED {
+            item::lines(powers.wrapping_add(hash::FOLDED_BEHIND), 16 * hashed);
+        }
     }
 }
 
@@ -170,15 +197,19 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
     w: W,
     call: &Call,
     group: &[Item; N],
-) -> [[W::Register; R]; N] {
-    let mut states = [[w.broadcast(&0); R]; N];
+) -> [State<W, R>; N] {
+    let narrow: HaveAesNi = w.into();
+    let mut states = [State { registers: [w.broadcast(&0); R], end: narrow.broadcast(&0) }; N];
     if !call.has_plain_nonces {
         for (states, item) in states.iter_mut().zip(group) {
             // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
             let key = unsafe { round_key(w, item.key, 0) };
             // SAFETY: the caller promises that the nonce was hashed to a block, which is aligned.
             let first = w.broadcast(unsafe { &*item.nonce.cast::<u128>() });
-            for (register, state) in states.iter_mut().enumerate() {
+            if const { has_end::<W>(T) } {
+                states.end = w.lane::<0>(w.xor(w.reverse(first), key));
+            }
+            for (register, state) in states.registers.iter_mut().enumerate() {
                 let blocks = Text::<T>::LATER.as_ptr().wrapping_add(W::LANES * register);
                 // SAFETY: the table has a number for each lane of all registers, as `groups` makes sure.
                 let blocks = unsafe { w.load_table(blocks.cast()) };
@@ -189,10 +220,14 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
     }
     for (states, item) in states.iter_mut().zip(group) {
         // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
-        let key = unsafe { round_key(w, item.key, 0) };
+        let key = unsafe { round_key(narrow, item.key, 0) };
         // SAFETY: the caller promises a readable nonce, and those of this call have 12 bytes.
-        let nonce = w.xor(w.spread(unsafe { text::nonce(w.into(), item.nonce) }), key);
-        for (register, state) in states.iter_mut().enumerate() {
+        let nonce = narrow.xor(unsafe { text::nonce(narrow, item.nonce) }, key);
+        if const { has_end::<W>(T) } {
+            states.end = narrow.xor(nonce, narrow.broadcast(&text::FIRST_COUNTER));
+        }
+        let nonce = w.spread(nonce);
+        for (register, state) in states.registers.iter_mut().enumerate() {
             let counters = Text::<T>::COUNTERS.as_ptr().wrapping_add(W::LANES * register);
             // SAFETY: the table has one for each lane of all registers, as `groups` makes sure.
             *state = w.xor(nonce, unsafe { w.load_table(counters.cast()) });
@@ -211,7 +246,7 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
 unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
     w: W,
     call: &Call,
-    states: &mut [[W::Register; R]; N],
+    states: &mut [State<W, R>; N],
     group: &[Item; N],
     rounds_end: usize,
     concluded: &[Item],
@@ -224,22 +259,33 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
         // Where there is no power for the block of lengths, too, the others are hashed first.
         let has_room = const { T < POWERS };
         let table = hash::powers(item.key, T + usize::from(has_room));
+        // A closure would not be inlined.
+        macro_rules! next_round {
+            () => {
+                if round_at < rounds_end {
+                    // SAFETY: the caller promises expanded keys, which have a round key at every place before `rounds_end`.
+                    unsafe { one_round::<W, T, N, R>(w, states, &keys, round_at) };
+                    round_at += 16;
+                }
+            };
+        }
         for (register, blocks) in hashed.blocks[message].iter().enumerate() {
-            if round_at < rounds_end {
-                // SAFETY: the caller promises expanded keys, which have a round key at every place before `rounds_end`.
-                unsafe { one_round(w, states, &keys, round_at) };
-                round_at += 16;
-            }
-            if !has_room && register + 1 == R {
-                let block = w.xor(*blocks, w.first_lane(sums.reduced(w)));
-                sums = Sums::nothing(w);
-                // SAFETY: the last power, and a block behind the table, which a lane of zeros meets.
-                unsafe { w.add_products(&mut sums, &block, hash::powers(item.key, 1)) };
-                continue;
-            }
+            next_round!();
             let powers = table.wrapping_add(W::BYTES * register);
-            // SAFETY: within the table, or a block behind it, which a lane of zeros meets.
+            // SAFETY: within the tables, or a few blocks behind them, which lanes of zeros meet.
             unsafe { w.add_products(&mut sums, blocks, powers) };
+        }
+        if const { has_end::<W>(T) } {
+            next_round!();
+            let narrow: HaveAesNi = w.into();
+            let mut block = hash::lengths(narrow, item);
+            if !has_room {
+                block = narrow.xor(block, sums.reduced(w));
+                sums = Sums::nothing(w);
+            }
+            let is_short = has_room && call.aad_blocks == 0;
+            // SAFETY: the last power of an expanded key.
+            sums = unsafe { sums.and_block(w, block, is_short, hash::powers(item.key, 1)) };
         }
         let tag = tag::masked(w, sums.reduced(w), hashed.masks[message]);
         // SAFETY: the caller promises that the item is what it says: its tag is writable for a seal, else readable.
@@ -247,7 +293,7 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
     }
     while round_at < rounds_end {
         // SAFETY: the caller promises expanded keys, which have a round key at every place before `rounds_end`.
-        unsafe { one_round(w, states, &keys, round_at) };
+        unsafe { one_round::<W, T, N, R>(w, states, &keys, round_at) };
         round_at += 16;
     }
     wrong
@@ -256,17 +302,21 @@ unsafe fn weave<W: Width, const T: usize, const N: usize, const R: usize>(
 /// # Safety
 /// The keys are expanded ones that have a round key there.
 #[inline(always)]
-unsafe fn one_round<W: Width, const N: usize, const R: usize>(
+unsafe fn one_round<W: Width, const T: usize, const N: usize, const R: usize>(
     w: W,
-    states: &mut [[W::Register; R]; N],
+    states: &mut [State<W, R>; N],
     keys: &[*const u8; N],
     round_at: usize,
 ) {
     for (states, key) in states.iter_mut().zip(keys) {
         // SAFETY: the caller promises an expanded key with a round key there.
         let key = unsafe { round_key(w, *key, round_at) };
-        for state in states {
+        for state in &mut states.registers {
             *state = w.aes(*state, key);
+        }
+        if const { has_end::<W>(T) } {
+            let narrow: HaveAesNi = w.into();
+            states.end = narrow.aes(states.end, w.lane::<0>(key));
         }
     }
 }
@@ -278,18 +328,22 @@ unsafe fn one_round<W: Width, const N: usize, const R: usize>(
 // IMPLEMENTATION NOTE: in a place of its own, because what loops index that are not unrolled stays in
 // memory all the time.
 #[inline(always)]
-unsafe fn last_round<W: Width, const N: usize, const R: usize>(
+unsafe fn last_round<W: Width, const T: usize, const N: usize, const R: usize>(
     w: W,
     call: &Call,
-    states: &[[W::Register; R]; N],
+    states: &[State<W, R>; N],
     group: &[Item; N],
-) -> [[W::Register; R]; N] {
-    let mut streams = [[w.broadcast(&0); R]; N];
+) -> [State<W, R>; N] {
+    let narrow: HaveAesNi = w.into();
+    let mut streams = *states;
     for ((streams, states), item) in streams.iter_mut().zip(states).zip(group) {
         // SAFETY: the caller promises an expanded key of the call's rounds, and this is its last round key.
         let key = unsafe { round_key(w, item.key, 16 * call.rounds) };
-        for (stream, state) in streams.iter_mut().zip(states) {
+        for (stream, state) in streams.registers.iter_mut().zip(&states.registers) {
             *stream = w.aes_last(*state, key);
+        }
+        if const { has_end::<W>(T) } {
+            streams.end = narrow.aes_last(states.end, w.lane::<0>(key));
         }
     }
     streams
@@ -309,14 +363,18 @@ unsafe fn texts<
     const WRITE: bool,
 >(
     w: W,
-    streams: &[[W::Register; R]; N],
+    streams: &[State<W, R>; N],
     group: &[Item; N],
     hashed: &mut Hashed<W, N, R>,
 ) {
     let Hashed { blocks, masks, .. } = hashed;
     for (((item, stream), blocks), mask) in group.iter().zip(streams).zip(blocks).zip(masks) {
         // SAFETY: the caller promises the item: its text of these blocks is readable, and writable if it is written.
-        *mask = unsafe { Text::<T>::crypt::<W, R, SEAL, WRITE>(w, item, stream, blocks) };
+        *mask =
+            unsafe { Text::<T>::crypt::<W, R, SEAL, WRITE>(w, item, &stream.registers, blocks) };
+        if const { has_end::<W>(T) } {
+            *mask = stream.end;
+        }
     }
 }
 

@@ -7,11 +7,11 @@ use core::{arch::x86_64::*, mem::offset_of};
 use super::width::Width;
 use crate::{
     schedule::{Expanded, POWERS},
-    x86_64::{cpu::HaveAesNi, window::item::Item},
+    x86_64::{cpu::HaveAesNi, isa::Isa, window::item::Item},
 };
 
-/// Sums of products in each lane, `low + x^64 * (middle + low + high) + x^128 * high`: three
-/// multiplications a block, where a table of folded powers would take four.
+/// Sums of products in each lane, `low + x^64 * (middle + low + high) + x^128 * high`: three multiplications a block. Where
+/// folded powers are read it is four, and the sums are `low + x^64 * high`.
 #[derive(Clone, Copy)]
 pub(super) struct Sums<W: Width> {
     pub(super) low: W::Register,
@@ -30,12 +30,65 @@ impl<W: Width> Sums<W> {
     /// With the products of more blocks and their powers.
     #[inline(always)]
     pub(super) fn and(self, w: W, blocks: W::Register, powers: W::Register) -> Sums<W> {
-        let halves = |register| w.xor(register, w.swap(register));
         Sums {
             low: w.xor(self.low, w.product::<0x00>(blocks, powers)),
-            middle: w.xor(self.middle, w.product::<0x00>(halves(blocks), halves(powers))),
+            middle: w.xor(self.middle, w.product::<0x00>(halves(w, blocks), halves(w, powers))),
             high: w.xor(self.high, w.product::<0x11>(blocks, powers)),
         }
+    }
+
+    /// The same with powers in memory, and with those times x^-64 where these are read.
+    ///
+    /// # Safety
+    /// They are readable.
+    #[inline(always)]
+    unsafe fn and_from(self, w: W, blocks: W::Register, at: *const u8) -> Sums<W> {
+        // SAFETY: the caller promises readable powers.
+        let powers = unsafe { w.load_table(at) };
+        if !W::HAS_FOLDED {
+            return self.and(w, blocks, powers);
+        }
+        // SAFETY: the caller promises these, too.
+        let folded = unsafe { w.load_table(at.wrapping_add(FOLDED_BEHIND)) };
+        let low = w.xor(w.product::<0x00>(blocks, folded), w.product::<0x01>(blocks, powers));
+        let high = w.xor(w.product::<0x10>(blocks, folded), w.product::<0x11>(blocks, powers));
+        Sums { low: w.xor(self.low, low), high: w.xor(self.high, high), ..self }
+    }
+
+    /// The same with one more block and its power in memory; a short one has no upper half.
+    ///
+    /// # Safety
+    /// The power is readable, and that times x^-64, where these are read.
+    #[inline(always)]
+    pub(super) unsafe fn and_block(
+        self,
+        w: W,
+        block: __m128i,
+        is_short: bool,
+        at: *const u8,
+    ) -> Sums<W> {
+        let narrow: HaveAesNi = w.into();
+        let Sums { mut low, mut middle, mut high } = self;
+        // SAFETY: the caller promises a readable power.
+        let power = unsafe { narrow.load_table(at) };
+        if W::HAS_FOLDED {
+            // SAFETY: the caller promises it times x^-64, too.
+            let folded = unsafe { narrow.load_table(at.wrapping_add(FOLDED_BEHIND)) };
+            low = plus(w, low, narrow.product::<0x00>(block, folded));
+            high = plus(w, high, narrow.product::<0x10>(block, folded));
+            if !is_short {
+                low = plus(w, low, narrow.product::<0x01>(block, power));
+                high = plus(w, high, narrow.product::<0x11>(block, power));
+            }
+            return Sums { low, middle, high };
+        }
+        low = plus(w, low, narrow.product::<0x00>(block, power));
+        middle =
+            plus(w, middle, narrow.product::<0x00>(halves(narrow, block), halves(narrow, power)));
+        if !is_short {
+            high = plus(w, high, narrow.product::<0x11>(block, power));
+        }
+        Sums { low, middle, high }
     }
 
     /// Each block times itself, whose halves need not be multiplied with each other.
@@ -56,14 +109,29 @@ impl<W: Width> Sums<W> {
     #[inline(always)]
     pub(super) fn each_reduced(self, w: W) -> [__m128i; 2] {
         let lanes = self.in_lanes(w);
-        [w.first(lanes), w.second(lanes)]
+        [w.lane::<0>(lanes), w.lane::<1>(lanes)]
     }
 
     #[inline(always)]
     fn in_lanes(self, w: W) -> W::Register {
+        if W::HAS_FOLDED {
+            return w.reduce(self.low, self.high);
+        }
         let middle = w.xor(self.middle, w.xor(self.low, self.high));
         fold(w, self.high, fold(w, middle, self.low))
     }
+}
+
+/// The exclusive or of each block's halves, in both.
+#[inline(always)]
+fn halves<I: Isa>(isa: I, blocks: I::Register) -> I::Register {
+    isa.xor(blocks, isa.swap(blocks))
+}
+
+/// A sum with one more block in its first lane.
+#[inline(always)]
+fn plus<W: Width>(w: W, sum: W::Register, block: __m128i) -> W::Register {
+    w.xor(sum, w.first_lane(block))
 }
 
 /// A sum, one of its terms times x^-64.
@@ -73,6 +141,9 @@ fn fold<W: Width>(w: W, sum: W::Register, folded: W::Register) -> W::Register {
     let product = w.product::<0x00>(folded, w.broadcast(modulus));
     w.xor(w.xor(sum, w.swap(folded)), product)
 }
+
+/// Where powers times x^-64 are, from where those powers are.
+pub(super) const FOLDED_BEHIND: usize = offset_of!(Expanded, folded) - offset_of!(Expanded, powers);
 
 /// Where under a key the powers for the last so many hashed blocks begin.
 #[inline(always)]
@@ -98,9 +169,8 @@ pub(super) unsafe fn aad<W: Width>(w: W, item: &Item, following: usize) -> Sums<
             // SAFETY: as above; fewer bytes than a register are left.
             unsafe { w.load_part(from, bytes - at) }
         };
-        // SAFETY: within the table, or a block behind it, which a lane of zeros meets.
-        let powers = unsafe { w.load_table(table.wrapping_add(at)) };
-        sums = sums.and(w, w.reverse(blocks), powers);
+        // SAFETY: within the tables, or a few blocks behind them, which lanes of zeros meet.
+        sums = unsafe { sums.and_from(w, w.reverse(blocks), table.wrapping_add(at)) };
     }
     sums
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     stack,
     x86_64::{
-        cpu::{HaveAesNi, HaveVaes256},
+        cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
         window::{
             item::{Ahead, Item},
             spare::{Groups, Spare},
@@ -53,72 +53,19 @@ macro_rules! kernel {
                 stack::wipe();
             }
 
-            /// Works messages under raw keys of so many rounds.
-            ///
-            /// # Safety
-            /// The items' addresses are what they say, the kernel takes each of them, and keys and tags are so long.
-            pub(in super::super) unsafe fn run_fresh(
-                w: $token,
-                rounds: usize,
-                tag_bytes: usize,
-                items: &[Item],
-                ahead: &mut Ahead<'_>,
-            ) {
-                let (mut keys, mut nonces) = (Keys::new(), Nonces::new());
-                let mut expanded = [Item::NOBODYS; KEYS];
-                let mut later = items.chunks(KEYS).skip(1);
-                for some in items.chunks(KEYS) {
-                    if let (true, Some(next)) = (ahead.is_irregular, later.next()) {
-                        next.iter().for_each(Item::fetch);
-                    }
-                    let expanded = &mut expanded[..some.len()];
-                    expanded.copy_from_slice(some);
-                    // SAFETY: the token is proof of the instructions; the caller promises the rest.
-                    unsafe { expand(w, rounds, expanded, &mut keys) };
-                    if expanded.iter().any(|item| item.nonce_bytes != 12) {
-                        // SAFETY: as the caller promises, but that keys are expanded now.
-                        unsafe { hash_nonces(w, expanded, &mut nonces) };
-                    }
-                    for alike in expanded.chunk_by(group::are_alike) {
-                        let call = Call::like(&alike[0], rounds, tag_bytes);
-                        // SAFETY: as the caller promises, but that keys are expanded and nonces hashed now.
-                        unsafe { prepared(w, &call, alike, ahead) };
-                    }
-                }
-                keys.wipe();
-                nonces.wipe();
-                // What registers were put down there.
-                stack::wipe();
-            }
-
-            /// # Safety
-            /// As for [`run_fresh`], and there are one to [`KEYS`] items.
-            // Not a part of what calls it, so that its stack can be wiped.
-            #[inline(never)]
-            #[target_feature(enable = $features)]
-            unsafe fn expand(
-                w: $token,
-                rounds: usize,
-                items: &mut [Item],
-                keys: &mut Keys,
-            ) {
-                // SAFETY: the caller promises one to `KEYS` items, whose keys are raw ones with so many rounds.
-                unsafe { keys.expand(w, rounds, items) }
-            }
-
             /// # Safety
             /// As for [`run`], and there are one to [`KEYS`] items.
             // Not a part of what calls it, so that its stack can be wiped.
             #[inline(never)]
             #[target_feature(enable = $features)]
-            unsafe fn hash_nonces(w: $token, items: &mut [Item], nonces: &mut Nonces) {
+            pub(super) unsafe fn hash_nonces(w: $token, items: &mut [Item], nonces: &mut Nonces) {
                 // SAFETY: the caller promises one to `KEYS` items, whose nonces are readable and keys expanded.
                 unsafe { nonces.hash(w.into(), items) }
             }
 
             /// # Safety
             /// As for [`run`], and nonces that are not plain are hashed.
-            unsafe fn prepared(
+            pub(super) unsafe fn prepared(
                 w: $token,
                 call: &Call,
                 items: &[Item],
@@ -126,15 +73,30 @@ macro_rules! kernel {
             ) {
                 let mut spare = Spare::new();
                 match call.text_blocks.max(1) {
-                    $($blocks => {
-                        if let Some(groups) = Groups::of(items, &mut spare) {
-                            // SAFETY: the token is proof of the instructions; the caller promises the rest.
-                            unsafe { work::<$blocks, $messages, $registers>(w, call, &groups, ahead) };
-                        }
-                    })+
+                    // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                    $($blocks => unsafe {
+                        grouped::<$blocks, $messages, $registers>(w, call, items, &mut spare, ahead);
+                    },)+
                     blocks => debug_assert!(false, "texts of {blocks} blocks"),
                 }
                 spare.wipe();
+            }
+
+            /// # Safety
+            /// As for [`prepared`], and texts have `T` blocks, or none if `T` is 1.
+            // Not a part of what calls it, which would have room for groups of each size.
+            #[inline(never)]
+            unsafe fn grouped<const T: usize, const N: usize, const R: usize>(
+                w: $token,
+                call: &Call,
+                items: &[Item],
+                spare: &mut Spare,
+                ahead: &mut Ahead<'_>,
+            ) {
+                if let Some(groups) = Groups::of(items, spare) {
+                    // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                    unsafe { work::<T, N, R>(w, call, &groups, ahead) }
+                }
             }
 
             /// # Safety
@@ -155,6 +117,63 @@ macro_rules! kernel {
     };
 }
 
+/// Writes the same for raw keys, which are expanded before.
+macro_rules! fresh {
+    ($module:ident: $kernel:ident, $token:ty, $features:literal) => {
+        pub(super) mod $module {
+            use super::*;
+
+            /// Works messages under raw keys of so many rounds.
+            ///
+            /// # Safety
+            /// The items' addresses are what they say, the kernel takes each of them, and keys and tags are so long.
+            pub(in super::super) unsafe fn run(
+                w: $token,
+                rounds: usize,
+                tag_bytes: usize,
+                items: &[Item],
+                ahead: &mut Ahead<'_>,
+            ) {
+                let (mut keys, mut nonces) = (Keys::new(), Nonces::new());
+                let mut expanded = [Item::NOBODYS; KEYS];
+                let mut later = items.chunks(KEYS).skip(1);
+                for some in items.chunks(KEYS) {
+                    if let (true, Some(next)) = (ahead.is_irregular, later.next()) {
+                        next.iter().for_each(Item::fetch);
+                    }
+                    let expanded = &mut expanded[..some.len()];
+                    expanded.copy_from_slice(some);
+                    // SAFETY: the token is proof of the instructions; the caller promises the rest.
+                    unsafe { expand(w, rounds, expanded, &mut keys) };
+                    if expanded.iter().any(|item| item.nonce_bytes != 12) {
+                        // SAFETY: as the caller promises, but that keys are expanded now.
+                        unsafe { $kernel::hash_nonces(w, expanded, &mut nonces) };
+                    }
+                    for alike in expanded.chunk_by(group::are_alike) {
+                        let call = Call::like(&alike[0], rounds, tag_bytes);
+                        // SAFETY: as the caller promises, but that keys are expanded and nonces hashed now.
+                        unsafe { $kernel::prepared(w, &call, alike, ahead) };
+                    }
+                }
+                keys.wipe();
+                nonces.wipe();
+                // What registers were put down there.
+                stack::wipe();
+            }
+
+            /// # Safety
+            /// As for [`run`], and there are one to [`KEYS`] items.
+            // Not a part of what calls it, so that its stack can be wiped.
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn expand(w: $token, rounds: usize, items: &mut [Item], keys: &mut Keys) {
+                // SAFETY: the caller promises one to `KEYS` items, whose keys are raw ones with so many rounds.
+                unsafe { keys.expand(w, rounds, items) }
+            }
+        }
+    };
+}
+
 kernel! {
     one_lane: HaveAesNi, "ssse3,sse4.1,aes,pclmulqdq",
     1 => 4 * 2,
@@ -170,19 +189,46 @@ kernel! {
 kernel! {
     two_lanes: HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq",
     1 => 8 * 1,
-    2 => 4 * 2,
+    2 => 4 * 1,
     3 => 4 * 2,
-    4 => 3 * 3,
+    4 => 3 * 2,
     5 => 3 * 3,
-    6 => 2 * 4,
+    6 => 2 * 3,
     7 => 2 * 4,
-    8 => 2 * 5,
+    8 => 2 * 4,
     9 => 2 * 5,
-    10 => 1 * 6,
+    10 => 1 * 5,
     11 => 1 * 6,
-    12 => 1 * 7,
+    12 => 1 * 6,
     13 => 1 * 7,
-    14 => 1 * 8,
+    14 => 1 * 7,
     15 => 1 * 8,
-    16 => 1 * 9,
+    16 => 1 * 8,
 }
+
+kernel! {
+    four_lanes: HaveVaes512,
+    "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi",
+    1 => 4 * 1,
+    2 => 4 * 1,
+    3 => 4 * 1,
+    4 => 4 * 1,
+    5 => 4 * 2,
+    6 => 4 * 2,
+    7 => 4 * 2,
+    8 => 4 * 2,
+    9 => 3 * 3,
+    10 => 3 * 3,
+    11 => 3 * 3,
+    12 => 3 * 3,
+    13 => 2 * 4,
+    14 => 2 * 4,
+    15 => 2 * 4,
+    16 => 2 * 4,
+}
+
+fresh!(fresh_one_lane: one_lane, HaveAesNi, "ssse3,sse4.1,aes,pclmulqdq");
+fresh!(
+    fresh_two_lanes: two_lanes, HaveVaes256,
+    "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq"
+);

@@ -1,4 +1,4 @@
-//! Many short messages at once, on registers of one block or of two.
+//! Many short messages at once, on registers of one block, two or, under many keys, four.
 //!
 //! A message alone waits for each round of AES and for each product of its hash. Here a few of them go
 //! through AES side by side, each with a key of its own, and the hashes of the few before are computed
@@ -14,6 +14,8 @@ mod kernel;
 mod nonces;
 mod pays;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod text;
 mod width;
 mod words;
@@ -22,11 +24,15 @@ use core::ops::Range;
 
 use sealift_core::Work;
 
-use self::{group::Call, pays::pays, width::Width};
-use super::cpu::{HaveAesNi, HaveVaes256};
+use self::{
+    group::Call,
+    pays::pays,
+    width::{Expander, Width},
+};
+use super::cpu::{HaveAesNi, HaveVaes256, HaveVaes512};
 use super::window::{
     desk::{How, Together},
-    item::{Class, KeyForm},
+    item::{Ahead, Class, Item, KeyForm},
     windows,
 };
 use crate::{Schedules, schedule::POWERS};
@@ -52,7 +58,26 @@ pub(crate) fn run_256(
     run(token, work, range, schedules)
 }
 
-fn run<W: Width>(
+/// Whether the kernel takes messages of a class on registers of four blocks: under expanded keys.
+pub(super) fn takes_512(class: &Class) -> bool {
+    class.longest_aad().is_some_and(|aad| takes::<HaveVaes512>(class.text_blocks, aad))
+}
+
+/// Works messages of one class on registers of four blocks.
+///
+/// # Safety
+/// The kernel takes the class, whose keys are expanded ones, and the items' addresses are what they say.
+pub(super) unsafe fn run_512(
+    token: HaveVaes512,
+    class: &Class,
+    items: &[Item],
+    ahead: &mut Ahead<'_>,
+) {
+    // SAFETY: the caller keeps the same promise.
+    unsafe { token.run(&Call::of(class), items, ahead) }
+}
+
+fn run<W: Expander>(
     w: W,
     work: &mut Work<'_>,
     range: Range<usize>,

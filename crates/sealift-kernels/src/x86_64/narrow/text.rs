@@ -4,15 +4,15 @@
 use core::arch::x86_64::*;
 
 use super::{hash::lengths, width::Width};
-use crate::x86_64::{cpu::HaveAesNi, isa::Isa, window::item::Item};
+use crate::x86_64::{cpu::HaveAesNi, window::item::Item};
 
 /// Texts of so many blocks, of which the last may be a part, or of none if it is 1.
 pub(super) struct Text<const T: usize>;
 
 impl<const T: usize> Text<T> {
     /// What is added to a nonce to be a counter: for each block of text, and 1 behind.
-    pub(super) const COUNTERS: &[u128; 18] = &{
-        let mut counters = [1 << 120; 18];
+    pub(super) const COUNTERS: &[u128; 20] = &{
+        let mut counters = [FIRST_COUNTER; 20];
         let mut block = 0;
         while block < T {
             counters[block] = (block as u128 + 2) << 120;
@@ -22,8 +22,8 @@ impl<const T: usize> Text<T> {
     };
 
     /// What is added to a first counter, reversed: for each block of text, and 0 behind.
-    pub(super) const LATER: &[u128; 18] = &{
-        let mut later = [0; 18];
+    pub(super) const LATER: &[u128; 20] = &{
+        let mut later = [0; 20];
         let mut block = 0;
         while block < T {
             later[block] = block as u128 + 1;
@@ -59,7 +59,7 @@ impl<const T: usize> Text<T> {
                         bytes: (item.text_bytes as usize).wrapping_sub(at),
                     };
                     hashed[$register % R] = if block >= T {
-                        mask = w.first(stream);
+                        mask = w.lane::<0>(stream);
                         w.first_lane(lengths)
                     } else if block + W::LANES < T {
                         // SAFETY: a whole register of the text.
@@ -68,10 +68,20 @@ impl<const T: usize> Text<T> {
                         // SAFETY: the last register of the text.
                         w.reverse(unsafe { place.end(w, stream) })
                     } else {
-                        mask = w.second(stream);
-                        // SAFETY: the last block of the text.
-                        let end = unsafe { place.end(narrow, w.first(stream)) };
-                        w.beside(w.first_lane(narrow.reverse(end)), lengths)
+                        // The last blocks of the text, and behind them the lengths.
+                        macro_rules! blocks {
+                            ($blocks:literal) => {{
+                                mask = w.lane::<$blocks>(stream);
+                                // SAFETY: so many blocks are left of the text.
+                                let end = unsafe { place.blocks::<W, $blocks>(w, stream) };
+                                w.with_lane::<$blocks>(w.reverse(end), lengths)
+                            }};
+                        }
+                        match T % W::LANES {
+                            1 => blocks!(1),
+                            2 => blocks!(2),
+                            _ => blocks!(3),
+                        }
                     };
                 }
             )+};
@@ -105,6 +115,25 @@ impl<const SEAL: bool, const WRITE: bool> Place<SEAL, WRITE> {
         if SEAL { output } else { input }
     }
 
+    /// The same for so many blocks, fewer than there are lanes, of which the last may be a part; zeros behind them.
+    ///
+    /// # Safety
+    /// What is left is readable, and writable if it is written: so many blocks.
+    #[inline(always)]
+    unsafe fn blocks<W: Width, const BLOCKS: usize>(
+        &self,
+        w: W,
+        stream: W::Register,
+    ) -> W::Register {
+        let narrow: HaveAesNi = w.into();
+        if BLOCKS == 1 && (W::LANES == 2 || self.bytes == 16) {
+            // SAFETY: the caller promises what is left, a block.
+            return w.first_lane(unsafe { self.end(narrow, w.lane::<0>(stream)) });
+        }
+        // SAFETY: the caller promises what is left.
+        unsafe { self.end(w, stream) }
+    }
+
     /// The same for what is left, at most a register; zeros behind it.
     ///
     /// # Safety
@@ -125,6 +154,9 @@ impl<const SEAL: bool, const WRITE: bool> Place<SEAL, WRITE> {
         if SEAL { output } else { input }
     }
 }
+
+/// What is added to a nonce to be the first counter, which masks the tag.
+pub(super) const FIRST_COUNTER: u128 = 1 << 120;
 
 /// A nonce of 12 bytes, zeros behind it.
 ///

@@ -6,37 +6,54 @@ use core::{
     ptr,
 };
 
-use super::{group::Call, hash::Sums, kernel};
+use super::{
+    group::Call,
+    hash::{FOLDED_BEHIND, Sums},
+    kernel,
+};
 use crate::{
     schedule::POWERS,
     x86_64::{
-        cpu::{HaveAesNi, HaveVaes256},
+        cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
         isa::{Isa, proven},
         window::item::{Ahead, Item},
     },
 };
 
-/// A width of registers: one block, or two.
+/// A width of registers: one block, two, or four.
 pub(in crate::x86_64) trait Width: Isa {
     /// Blocks of the longest text that the kernel takes.
     const TEXT_BLOCKS: usize;
+    /// Whether powers times x^-64 are read, too: four multiplications a block instead of three, and no shuffles.
+    const HAS_FOLDED: bool;
 
     /// The same block in every lane.
     fn spread(self, block: __m128i) -> Self::Register;
-    /// The block in the first lane.
-    fn first(self, register: Self::Register) -> __m128i;
-    /// The block in the second lane, if there is one.
-    fn second(self, register: Self::Register) -> __m128i;
-    /// The first lane, and beside it a block, if there is a second lane.
-    fn beside(self, register: Self::Register, block: __m128i) -> Self::Register;
+    /// The block in a lane, in the last one if there are no more.
+    fn lane<const LANE: usize>(self, register: Self::Register) -> __m128i;
+    /// The register with a block in a lane; as it was, if it has no such lane.
+    fn with_lane<const LANE: usize>(
+        self,
+        register: Self::Register,
+        block: __m128i,
+    ) -> Self::Register;
 
     /// Adds products of blocks and their powers, both in memory: [`Sums::and`] with two registers for all
     /// that is between, because states take the others.
     ///
     /// # Safety
-    /// Powers are readable, and as aligned as a block.
+    /// Powers are readable, those times x^-64, too, if they are read, and as aligned as a block.
     unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &Self::Register, powers: *const u8);
 
+    /// Works messages of one class under expanded keys, compiled with the instructions.
+    ///
+    /// # Safety
+    /// As for `run` of [`kernel`].
+    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>);
+}
+
+/// A width in which raw keys are expanded side by side.
+pub(in crate::x86_64) trait Expander: Width {
     /// Bytes of each block in another order.
     fn shuffle(self, register: Self::Register, order: Self::Register) -> Self::Register;
     /// Words of the lower halves of each block in turn.
@@ -54,12 +71,6 @@ pub(in crate::x86_64) trait Width: Isa {
     /// Each is readable.
     unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> Self::Register;
 
-    /// Works messages of one class under expanded keys, compiled with the instructions.
-    ///
-    /// # Safety
-    /// As for `run` of [`kernel`].
-    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>);
-
     /// Works messages under raw keys of so many rounds, compiled with the instructions.
     ///
     /// # Safety
@@ -75,14 +86,7 @@ pub(in crate::x86_64) trait Width: Isa {
 
 impl Width for HaveAesNi {
     const TEXT_BLOCKS: usize = 8;
-
-    proven! {
-        fn shuffle(register: __m128i, order: __m128i) -> __m128i => _mm_shuffle_epi8(register, order);
-        fn low_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi32(a, b);
-        fn high_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi32(a, b);
-        fn low_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi64(a, b);
-        fn high_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi64(a, b);
-    }
+    const HAS_FOLDED: bool = false;
 
     #[inline(always)]
     fn spread(self, block: __m128i) -> __m128i {
@@ -90,24 +94,13 @@ impl Width for HaveAesNi {
     }
 
     #[inline(always)]
-    fn first(self, register: __m128i) -> __m128i {
+    fn lane<const LANE: usize>(self, register: __m128i) -> __m128i {
         register
     }
 
     #[inline(always)]
-    fn second(self, register: __m128i) -> __m128i {
+    fn with_lane<const LANE: usize>(self, register: __m128i, _block: __m128i) -> __m128i {
         register
-    }
-
-    #[inline(always)]
-    fn beside(self, register: __m128i, _block: __m128i) -> __m128i {
-        register
-    }
-
-    #[inline(always)]
-    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m128i {
-        // SAFETY: the caller promises a readable block for the only lane.
-        unsafe { self.load(from(0)) }
     }
 
     #[inline(always)]
@@ -121,6 +114,22 @@ impl Width for HaveAesNi {
         // SAFETY: `self` is proof of the instructions; the caller promises the rest.
         unsafe { kernel::one_lane::run(self, call, items, ahead) }
     }
+}
+
+impl Expander for HaveAesNi {
+    proven! {
+        fn shuffle(register: __m128i, order: __m128i) -> __m128i => _mm_shuffle_epi8(register, order);
+        fn low_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi32(a, b);
+        fn high_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi32(a, b);
+        fn low_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi64(a, b);
+        fn high_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi64(a, b);
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m128i {
+        // SAFETY: the caller promises a readable block for the only lane.
+        unsafe { self.load(from(0)) }
+    }
 
     #[inline]
     unsafe fn run_fresh(
@@ -131,19 +140,46 @@ impl Width for HaveAesNi {
         ahead: &mut Ahead<'_>,
     ) {
         // SAFETY: `self` is proof of the instructions; the caller promises the rest.
-        unsafe { kernel::one_lane::run_fresh(self, rounds, tag_bytes, items, ahead) }
+        unsafe { kernel::fresh_one_lane::run(self, rounds, tag_bytes, items, ahead) }
     }
 }
 
 impl Width for HaveVaes256 {
     // A key has powers for no more.
     const TEXT_BLOCKS: usize = POWERS;
+    const HAS_FOLDED: bool = false;
 
     proven! {
         fn spread(block: __m128i) -> __m256i => _mm256_broadcastsi128_si256(block);
-        fn first(register: __m256i) -> __m128i => _mm256_castsi256_si128(register);
-        fn second(register: __m256i) -> __m128i => _mm256_extracti128_si256::<1>(register);
-        fn beside(register: __m256i, block: __m128i) -> __m256i => _mm256_inserti128_si256::<1>(register, block);
+    }
+
+    #[inline(always)]
+    fn lane<const LANE: usize>(self, register: __m256i) -> __m128i {
+        // SAFETY: `self` is proof of the instructions.
+        unsafe { lane_256::<LANE>(register) }
+    }
+
+    #[inline(always)]
+    fn with_lane<const LANE: usize>(self, register: __m256i, block: __m128i) -> __m256i {
+        // SAFETY: `self` is proof of the instructions.
+        unsafe { _mm256_inserti128_si256::<1>(register, block) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &__m256i, powers: *const u8) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        *sums = unsafe { add_products_256(*sums, blocks, powers) };
+    }
+
+    #[inline]
+    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        unsafe { kernel::two_lanes::run(self, call, items, ahead) }
+    }
+}
+
+impl Expander for HaveVaes256 {
+    proven! {
         fn shuffle(register: __m256i, order: __m256i) -> __m256i => _mm256_shuffle_epi8(register, order);
         fn low_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpacklo_epi32(a, b);
         fn high_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpackhi_epi32(a, b);
@@ -158,19 +194,7 @@ impl Width for HaveVaes256 {
         let first = unsafe { narrow.load(from(0)) };
         // SAFETY: the caller promises a readable block for the second lane.
         let second = unsafe { narrow.load(from(1)) };
-        self.beside(self.first_lane(first), second)
-    }
-
-    #[inline(always)]
-    unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &__m256i, powers: *const u8) {
-        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
-        *sums = unsafe { add_products_256(*sums, blocks, powers) };
-    }
-
-    #[inline]
-    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
-        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
-        unsafe { kernel::two_lanes::run(self, call, items, ahead) }
+        self.with_lane::<1>(self.first_lane(first), second)
     }
 
     #[inline]
@@ -182,8 +206,110 @@ impl Width for HaveVaes256 {
         ahead: &mut Ahead<'_>,
     ) {
         // SAFETY: `self` is proof of the instructions; the caller promises the rest.
-        unsafe { kernel::two_lanes::run_fresh(self, rounds, tag_bytes, items, ahead) }
+        unsafe { kernel::fresh_two_lanes::run(self, rounds, tag_bytes, items, ahead) }
     }
+}
+
+impl Width for HaveVaes512 {
+    // A key has powers for no more.
+    const TEXT_BLOCKS: usize = POWERS;
+    const HAS_FOLDED: bool = true;
+
+    proven! {
+        fn spread(block: __m128i) -> __m512i => _mm512_broadcast_i32x4(block);
+    }
+
+    #[inline(always)]
+    fn lane<const LANE: usize>(self, register: __m512i) -> __m128i {
+        // SAFETY: `self` is proof of the instructions.
+        unsafe { lane_512::<LANE>(register) }
+    }
+
+    #[inline(always)]
+    fn with_lane<const LANE: usize>(self, register: __m512i, block: __m128i) -> __m512i {
+        // SAFETY: `self` is proof of the instructions.
+        unsafe { with_lane_512::<LANE>(register, block) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_products(self, sums: &mut Sums<Self>, blocks: &__m512i, powers: *const u8) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        *sums = unsafe { add_products_512(*sums, blocks, powers) };
+    }
+
+    #[inline]
+    unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
+        // SAFETY: `self` is proof of the instructions; the caller promises the rest.
+        unsafe { kernel::four_lanes::run(self, call, items, ahead) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lane_256<const LANE: usize>(register: __m256i) -> __m128i {
+    match LANE {
+        0 => _mm256_castsi256_si128(register),
+        _ => _mm256_extracti128_si256::<1>(register),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn lane_512<const LANE: usize>(register: __m512i) -> __m128i {
+    match LANE {
+        0 => _mm512_castsi512_si128(register),
+        1 => _mm512_extracti64x2_epi64::<1>(register),
+        2 => _mm512_extracti64x2_epi64::<2>(register),
+        _ => _mm512_extracti64x2_epi64::<3>(register),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn with_lane_512<const LANE: usize>(register: __m512i, block: __m128i) -> __m512i {
+    match LANE {
+        0 => _mm512_inserti64x2::<0>(register, block),
+        1 => _mm512_inserti64x2::<1>(register, block),
+        2 => _mm512_inserti64x2::<2>(register, block),
+        _ => _mm512_inserti64x2::<3>(register, block),
+    }
+}
+
+/// # Safety
+/// As for [`Width::add_products`].
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+unsafe fn add_products_512(
+    mut sums: Sums<HaveVaes512>,
+    blocks: &__m512i,
+    powers: *const u8,
+) -> Sums<HaveVaes512> {
+    // SAFETY: the caller promises that both kinds of powers are readable.
+    unsafe {
+        asm!(
+            "vmovdqa64 {y:z}, zmmword ptr [{blocks}]",
+            "vmovdqu64 {s:z}, zmmword ptr [{powers} + {folded}]",
+            "vmovdqu64 {t:z}, zmmword ptr [{powers}]",
+            "vpclmulqdq {u:z}, {y:z}, {s:z}, 0x00",
+            "vpclmulqdq {v:z}, {y:z}, {t:z}, 0x01",
+            "vpclmulqdq {s:z}, {y:z}, {s:z}, 0x10",
+            "vpclmulqdq {t:z}, {y:z}, {t:z}, 0x11",
+            "vpternlogq {low:z}, {u:z}, {v:z}, 0x96",
+            "vpternlogq {high:z}, {s:z}, {t:z}, 0x96",
+            powers = in(reg) powers,
+            blocks = in(reg) ptr::from_ref(blocks),
+            folded = const FOLDED_BEHIND,
+            y = out(zmm_reg) _,
+            s = out(zmm_reg) _,
+            t = out(zmm_reg) _,
+            u = out(zmm_reg) _,
+            v = out(zmm_reg) _,
+            low = inout(zmm_reg) sums.low,
+            high = inout(zmm_reg) sums.high,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    sums
 }
 
 /// # Safety

@@ -6,7 +6,7 @@
 
 use super::{
     fresh::{Fresh, KEYS},
-    width::Width,
+    width::Expander,
 };
 
 /// The same word of many keys.
@@ -17,7 +17,7 @@ type Words<W, const N: usize> = [<W as crate::x86_64::isa::Isa>::Register; N];
 /// # Safety
 /// Each key is readable for 4 * (rounds - 6) bytes.
 #[inline(always)]
-pub(super) unsafe fn expand<W: Width>(
+pub(super) unsafe fn expand<W: Expander>(
     w: W,
     rounds: usize,
     keys: &[*const u8; KEYS],
@@ -45,7 +45,7 @@ struct Some<'a, W> {
     first: usize,
 }
 
-impl<W: Width> Some<'_, W> {
+impl<W: Expander> Some<'_, W> {
     /// # Safety
     /// Keys are readable for 16 bytes.
     #[inline(always)]
@@ -132,7 +132,7 @@ impl<W: Width> Some<'_, W> {
     fn put(&mut self, round: usize, words: Words<W, 4>) {
         for (i, row) in columns(self.w, words).into_iter().enumerate() {
             for lane in 0..W::LANES {
-                let block = if lane == 0 { self.w.first(row) } else { self.w.second(row) };
+                let block = if lane == 0 { self.w.lane::<0>(row) } else { self.w.lane::<1>(row) };
                 let fresh = &mut self.to[self.first + 4 * lane + i];
                 fresh.round_keys[round] = crate::x86_64::aesni::to_u128(block);
             }
@@ -168,7 +168,7 @@ impl<W: Width> Some<'_, W> {
 
 /// Rows of words to words of rows, in each lane, and back: it is its own inverse.
 #[inline(always)]
-fn columns<W: Width>(w: W, [a, b, c, d]: Words<W, 4>) -> Words<W, 4> {
+fn columns<W: Expander>(w: W, [a, b, c, d]: Words<W, 4>) -> Words<W, 4> {
     let (low_ab, low_cd) = (w.low_words(a, b), w.low_words(c, d));
     let (high_ab, high_cd) = (w.high_words(a, b), w.high_words(c, d));
     [

@@ -3,7 +3,7 @@
 //! Messages are taken in windows; those of a window that are alike are worked together:
 //!
 //! - `row`: short messages under one key, each in registers of its own;
-//! - `lane`: short messages under many keys, each in a lane of its own;
+//! - `lane`: short messages under many keys, each in a lane of its own, or by [`narrow`] where that is quicker;
 //! - `stream`: longer messages, one after the other without a gap;
 //! - `mixed`: short messages of any shape, a few of each.
 //!
@@ -11,6 +11,7 @@
 #![allow(unsafe_code)]
 
 mod block;
+mod fastest;
 mod lane;
 mod mixed;
 mod row;
@@ -19,11 +20,13 @@ pub(super) mod zmm;
 
 use core::ops::Range;
 
-use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT};
+use fastest::is_narrow;
+use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT, LONG_TEXT_MAX};
 use sealift_core::Work;
 
 use super::{
     cpu::HaveVaes512,
+    narrow,
     window::{
         desk::{How, Together},
         item, windows,
@@ -47,8 +50,14 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
+    let long_text = if matches!(schedules, Schedules::Each(_)) {
+        fastest::find(token);
+        LONG_TEXT_MAX
+    } else {
+        LONG_TEXT
+    };
     let rest =
-        windows(work, range, schedules, Some(token), LONG_TEXT, how, |together, items, ahead| {
+        windows(work, range, schedules, Some(token), long_text, how, |together, items, ahead| {
             // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
             unsafe { kernel(token, together, items, ahead) };
         });
@@ -63,6 +72,7 @@ fn how(class: &Class, messages: usize) -> How {
     let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
     let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
     match (has_kernel && class.has_plain_nonces, is_short) {
+        (true, _) if is_narrow(class, messages) => How::Alike,
         (true, true) if messages < least => How::Mixed,
         (true, _) => How::Alike,
         (false, true) => How::Mixed,
@@ -83,6 +93,10 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
         // SAFETY: the kernel takes the class; the caller promises the rest.
         Together::Alike(class) if row::takes(class) => unsafe {
             row::run(token, class, items, ahead)
+        },
+        // SAFETY: `narrow` takes the class; the caller promises the rest.
+        Together::Alike(class) if is_narrow(class, items.len()) => unsafe {
+            narrow::run_512(token, class, items, ahead)
         },
         // SAFETY: the kernel for lanes takes the class; the caller promises the rest.
         Together::Alike(class) if lane::takes(class) => unsafe {

@@ -164,7 +164,6 @@ pub(crate) struct Ahead<'a> {
 
 impl Ahead<'_> {
     /// Nothing.
-    #[cfg(test)]
     pub(crate) fn nothing() -> Ahead<'static> {
         Ahead { items: &[], has_stream: false, has_far_keys: false, is_irregular: false }
     }

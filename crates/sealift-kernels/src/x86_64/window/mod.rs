@@ -9,6 +9,8 @@
 mod class;
 pub(super) mod desk;
 pub(super) mod item;
+#[cfg(test)]
+pub(super) mod messages;
 mod progression;
 mod source;
 pub(super) mod spare;

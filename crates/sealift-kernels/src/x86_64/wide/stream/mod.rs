@@ -40,7 +40,7 @@ use crate::{stack, x86_64::cpu::HaveVaes512};
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
-    class.text_blocks == LONG_TEXT
+    class.text_blocks >= LONG_TEXT
 }
 
 /// Works messages of one class.
