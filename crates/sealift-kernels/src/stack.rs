@@ -46,6 +46,14 @@ pub(crate) fn wipe_near() {
     overwrite::<{ 1 << 10 }>();
 }
 
+/// The same for a kernel that keeps arrays of the largest registers.
+#[inline(never)]
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+pub(crate) fn wipe_deeper() {
+    clear_registers();
+    overwrite::<{ DEPTH + (2 << 10) }>();
+}
+
 /// The same for code of others.
 #[inline(never)]
 fn wipe_far() {

@@ -25,15 +25,13 @@ const _: () = assert!(offset_of!(Fresh, powers) == offset_of!(Expanded, powers))
 #[repr(C)]
 pub(super) struct Keys {
     fresh: [Fresh; KEYS],
-    /// What registers that run over the last power read.
-    behind: u128,
 }
 
 impl Keys {
     /// None yet.
     pub(super) fn new() -> Keys {
         let fresh = [const { Fresh { round_keys: [0; RECORD_BLOCKS], powers: [0; POWERS] } }; KEYS];
-        Keys { fresh, behind: 0 }
+        Keys { fresh }
     }
 
     /// Puts expanded keys at the place of raw ones.
@@ -42,14 +40,15 @@ impl Keys {
     /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds.
     #[inline(always)]
     pub(super) unsafe fn expand<W: Expander>(&mut self, w: W, rounds: usize, items: &mut [Item]) {
+        // There are no powers times x^-64, and registers end with the powers.
+        const { assert!(!W::HAS_FOLDED && W::LANES <= 2) };
         let count = items.len();
         let keys = core::array::from_fn(|i| items[i.min(count - 1)].key);
         // SAFETY: the caller promises raw keys as long as the rounds say; the last one stands for those that are missing.
         unsafe { words::expand(w, rounds, &keys, count, &mut self.fresh) };
         self.hash_keys(w.into(), rounds, count);
         self.powers(w, items.iter().map(hashed_blocks).max().unwrap_or(0), count);
-        // Of all of them: registers that run over the last power of a key read what is behind it.
-        let keys = ptr::from_ref(self).cast::<Fresh>();
+        let keys = self.fresh.as_ptr();
         for (i, item) in items.iter_mut().enumerate() {
             item.key = keys.wrapping_add(i).cast();
         }

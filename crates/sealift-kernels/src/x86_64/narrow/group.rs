@@ -157,7 +157,7 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
             for (sums, item) in hashed.sums.iter_mut().zip(group) {
                 // One block or none stand together.
                 let text = if T == 1 { usize::from(item.text_bytes > 0) } else { T };
-                // SAFETY: the caller promises it; a key has powers for more blocks than a class here.
+                // SAFETY: the caller promises it; a key has powers for as many blocks as a message here may have.
                 *sums = unsafe { hash::aad(w, item, text + 1) };
             }
         }
@@ -183,7 +183,8 @@ fn fetch_keys<W: Width>(call: &Call, items: &[Item]) {
         let powers = hash::powers(item.key, hashed.min(POWERS));
         item::lines(powers, 16 * hashed);
         if W::HAS_FOLDED {
-            item::lines(powers.wrapping_add(hash::FOLDED_BEHIND), 16 * hashed);
+            let read = 16 * hashed.next_multiple_of(W::LANES);
+            item::lines(powers.wrapping_add(hash::FOLDED_BEHIND), read);
         }
     }
 }

@@ -145,9 +145,14 @@ fn fold<W: Width>(w: W, sum: W::Register, folded: W::Register) -> W::Register {
 /// Where powers times x^-64 are, from where those powers are.
 pub(super) const FOLDED_BEHIND: usize = offset_of!(Expanded, folded) - offset_of!(Expanded, powers);
 
+const _: () = assert!(FOLDED_BEHIND == 16 * POWERS);
+// Registers of four blocks may run over the last power by two.
+const _: () = assert!(offset_of!(Expanded, folded) + 16 * (POWERS + 2) <= Expanded::ZEROS_END);
+
 /// Where under a key the powers for the last so many hashed blocks begin.
 #[inline(always)]
 pub(super) fn powers(key: *const u8, blocks: usize) -> *const u8 {
+    debug_assert!(blocks <= POWERS, "{blocks} powers");
     key.wrapping_add(offset_of!(Expanded, powers) + 16 * (POWERS - blocks))
 }
 

@@ -10,6 +10,7 @@ use crate::{
     stack,
     x86_64::{
         cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
+        isa::Isa,
         window::{
             item::{Ahead, Item},
             spare::{Groups, Spare},
@@ -27,7 +28,8 @@ macro_rules! kernel {
             /// Works messages of one class under expanded keys.
             ///
             /// # Safety
-            /// The items' addresses are what they say, they are as the call says, and their keys are expanded ones.
+            /// The items' addresses are what they say, they are as the call says, the kernel takes them, and their keys are
+            /// expanded ones.
             pub(in super::super) unsafe fn run(
                 w: $token,
                 call: &Call,
@@ -49,8 +51,8 @@ macro_rules! kernel {
                     }
                     nonces.wipe();
                 }
-                // What registers were put down there.
-                stack::wipe();
+                // What registers were put down there, which are large on four lanes.
+                if <$token>::LANES == 4 { stack::wipe_deeper() } else { stack::wipe() }
             }
 
             /// # Safety
@@ -77,7 +79,7 @@ macro_rules! kernel {
                     $($blocks => unsafe {
                         grouped::<$blocks, $messages, $registers>(w, call, items, &mut spare, ahead);
                     },)+
-                    blocks => debug_assert!(false, "texts of {blocks} blocks"),
+                    blocks => unreachable!("texts of {blocks} blocks, which the kernel does not take"),
                 }
                 spare.wipe();
             }

@@ -58,15 +58,15 @@ pub(crate) fn run_256(
     run(token, work, range, schedules)
 }
 
-/// Whether the kernel takes messages of a class on registers of four blocks: under expanded keys.
+/// Whether [`run_512`] takes messages of a class.
 pub(super) fn takes_512(class: &Class) -> bool {
-    class.longest_aad().is_some_and(|aad| takes::<HaveVaes512>(class.text_blocks, aad))
+    class.keys == KeyForm::Each && class.has_plain_nonces && takes_class::<HaveVaes512>(class)
 }
 
 /// Works messages of one class on registers of four blocks.
 ///
 /// # Safety
-/// The kernel takes the class, whose keys are expanded ones, and the items' addresses are what they say.
+/// It takes the class, and the items' addresses are what they say.
 pub(super) unsafe fn run_512(
     token: HaveVaes512,
     class: &Class,
@@ -105,14 +105,19 @@ fn run<W: Expander>(
 }
 
 /// How so many messages of a class are worked.
-fn how<W: Width>(class: &Class, messages: usize) -> How {
-    let takes = class.longest_aad().is_some_and(|aad| takes::<W>(class.text_blocks, aad));
+fn how<W: Width>(class: &mut Class, messages: usize) -> How {
+    let takes = takes_class::<W>(class);
     match class.keys {
         // Keys are expanded side by side, whatever the messages are.
         KeyForm::Raw if takes => How::Mixed,
         KeyForm::One | KeyForm::Each if takes && messages >= ALIKE_MIN => How::Alike,
         _ => How::Alone,
     }
+}
+
+/// Whether the kernel takes messages of a class, their keys expanded.
+fn takes_class<W: Width>(class: &Class) -> bool {
+    class.longest_aad().is_some_and(|aad| takes::<W>(class.text_blocks, aad))
 }
 
 /// Whether the kernel takes messages of so many blocks: it has a power of the hash key for each block hashed.

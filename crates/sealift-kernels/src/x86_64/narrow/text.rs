@@ -11,8 +11,8 @@ pub(super) struct Text<const T: usize>;
 
 impl<const T: usize> Text<T> {
     /// What is added to a nonce to be a counter: for each block of text, and 1 behind.
-    pub(super) const COUNTERS: &[u128; 20] = &{
-        let mut counters = [FIRST_COUNTER; 20];
+    pub(super) const COUNTERS: &[u128; 16] = &{
+        let mut counters = [FIRST_COUNTER; 16];
         let mut block = 0;
         while block < T {
             counters[block] = (block as u128 + 2) << 120;
@@ -22,8 +22,8 @@ impl<const T: usize> Text<T> {
     };
 
     /// What is added to a first counter, reversed: for each block of text, and 0 behind.
-    pub(super) const LATER: &[u128; 20] = &{
-        let mut later = [0; 20];
+    pub(super) const LATER: &[u128; 16] = &{
+        let mut later = [0; 16];
         let mut block = 0;
         while block < T {
             later[block] = block as u128 + 1;

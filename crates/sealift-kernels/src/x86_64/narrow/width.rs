@@ -31,7 +31,8 @@ pub(in crate::x86_64) trait Width: Isa {
     fn spread(self, block: __m128i) -> Self::Register;
     /// The block in a lane, in the last one if there are no more.
     fn lane<const LANE: usize>(self, register: Self::Register) -> __m128i;
-    /// The register with a block in a lane; as it was, if it has no such lane.
+    /// The register with a block in a lane behind the first, in the last one if there are no more; as it was, if it has
+    /// but one.
     fn with_lane<const LANE: usize>(
         self,
         register: Self::Register,

@@ -14,7 +14,7 @@ use sealift_core::{Key, Op, Status};
 
 use super::{
     super::{cpu::HaveVaes512, narrow},
-    item::{Ahead, Class, Item, KeyForm, LONG_TEXT_MAX},
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT, LONG_TEXT_MAX},
     lane, stream,
 };
 use crate::{Path, Schedule};
@@ -22,20 +22,20 @@ use crate::{Path, Schedule};
 /// Whether `narrow` is quicker, by blocks of text.
 static IS_NARROW: OnceLock<[bool; LONG_TEXT_MAX]> = OnceLock::new();
 
-/// Measures, the first time; that takes half a millisecond.
-pub(super) fn find(token: HaveVaes512) {
-    IS_NARROW.get_or_init(|| measure(token));
+/// Texts of so many blocks and of more are worked alike. Measures, the first time, which takes a millisecond.
+pub(super) fn long_text(token: HaveVaes512) -> usize {
+    let is_narrow = IS_NARROW.get_or_init(|| {
+        // For tests, which would else not know what they test.
+        if cfg!(sealift_narrow) { [true; LONG_TEXT_MAX] } else { measure(token) }
+    });
+    let longest = is_narrow.iter().rposition(|is_narrow| *is_narrow);
+    longest.map_or(LONG_TEXT, |longest| LONG_TEXT.max(longest + 1))
 }
 
 /// Whether so many messages of a class are for `narrow`.
 pub(super) fn is_narrow(class: &Class, messages: usize) -> bool {
     let is_quicker = || IS_NARROW.get().is_some_and(|is_narrow| is_narrow[class.text_blocks]);
-    messages >= MESSAGES_MIN && takes(class) && is_quicker()
-}
-
-/// Whether `narrow` can work messages of a class.
-fn takes(class: &Class) -> bool {
-    class.keys == KeyForm::Each && class.has_plain_nonces && narrow::takes_512(class)
+    messages >= MESSAGES_MIN && narrow::takes_512(class) && is_quicker()
 }
 
 fn measure(token: HaveVaes512) -> [bool; LONG_TEXT_MAX] {
@@ -51,7 +51,7 @@ fn measure(token: HaveVaes512) -> [bool; LONG_TEXT_MAX] {
             text_blocks,
             aad_blocks: 0,
         };
-        if !takes(&class) {
+        if !narrow::takes_512(&class) {
             return false;
         }
         let other = if lane::takes(&class) { lane::run } else { stream::run };
@@ -72,21 +72,25 @@ fn is_quicker(
     let nonce = [0_u8; 12];
     let text = [0_u8; 16 * LONG_TEXT_MAX];
     let mut places = vec![(text, [0_u8; 16], Status::Ok); schedules.len()];
-    let item = |(schedule, (text, tag, status)): (&Schedule, &mut (_, [u8; 16], _))| {
-        let text = ptr::from_mut::<[u8; 16 * LONG_TEXT_MAX]>(text).cast::<u8>();
-        Item {
-            input: text,
-            output: text,
-            tag: tag.as_mut_ptr(),
-            nonce: nonce.as_ptr(),
-            key: schedule.address(),
-            status,
-            text_bytes: u32::try_from(16 * class.text_blocks).unwrap_or(0),
-            nonce_bytes: 12,
-            ..Item::NOBODYS
-        }
-    };
-    let items: Vec<_> = schedules.iter().zip(&mut places).map(item).collect();
+    let item =
+        |(i, (schedule, (text, tag, status))): (usize, (&Schedule, &mut (_, [u8; 16], _)))| {
+            // Half of the texts end with a part of a block.
+            let part = if i % 8 < 4 { 0 } else { 8 };
+            let text = ptr::from_mut::<[u8; 16 * LONG_TEXT_MAX]>(text).cast::<u8>();
+            Item {
+                input: text,
+                output: text,
+                tag: tag.as_mut_ptr(),
+                nonce: nonce.as_ptr(),
+                key: schedule.address(),
+                status,
+                text_bytes: u32::try_from((16 * class.text_blocks).saturating_sub(part))
+                    .unwrap_or(0),
+                nonce_bytes: 12,
+                ..Item::NOBODYS
+            }
+        };
+    let items: Vec<_> = schedules.iter().zip(&mut places).enumerate().map(item).collect();
     let mut least = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
         for (least, kernel) in least.iter_mut().zip([kernel, other]) {
@@ -99,11 +103,11 @@ fn is_quicker(
     least[0] < least[1]
 }
 
-/// Messages that are measured, all under different keys.
-const MESSAGES: u8 = 32;
+/// Messages that are measured, all under different keys: so many keys are in the second cache.
+const MESSAGES: u8 = 128;
 
 /// How often each kernel works them; the quickest time counts, which nobody disturbed.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 4;
 
 /// Fewer messages are not worth its beginning.
 const MESSAGES_MIN: usize = 6;

@@ -3,9 +3,10 @@
 //! Messages are taken in windows; those of a window that are alike are worked together:
 //!
 //! - `row`: short messages under one key, each in registers of its own;
-//! - `lane`: short messages under many keys, each in a lane of its own, or by [`narrow`] where that is quicker;
+//! - `lane`: short messages under many keys, each in a lane of its own;
 //! - `stream`: longer messages, one after the other without a gap;
-//! - `mixed`: short messages of any shape, a few of each.
+//! - `mixed`: short messages of any shape, a few of each;
+//! - [`narrow`]: messages of up to 256 bytes under many keys, where that is quicker.
 //!
 //! While a window is worked, the kernels ask the cache for the next one.
 #![allow(unsafe_code)]
@@ -50,12 +51,8 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let long_text = if matches!(schedules, Schedules::Each(_)) {
-        fastest::find(token);
-        LONG_TEXT_MAX
-    } else {
-        LONG_TEXT
-    };
+    let long_text =
+        if matches!(schedules, Schedules::Each(_)) { fastest::long_text(token) } else { LONG_TEXT };
     let rest =
         windows(work, range, schedules, Some(token), long_text, how, |together, items, ahead| {
             // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
@@ -67,12 +64,18 @@ pub(crate) fn run(
 }
 
 /// How so many messages of a class are worked.
-fn how(class: &Class, messages: usize) -> How {
+fn how(class: &mut Class, messages: usize) -> How {
+    if is_narrow(class, messages) {
+        return How::Alike;
+    }
     let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
     let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
     let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
+    if stream::takes(class) {
+        // Longer texts need not have as many blocks.
+        class.text_blocks = LONG_TEXT_MAX;
+    }
     match (has_kernel && class.has_plain_nonces, is_short) {
-        (true, _) if is_narrow(class, messages) => How::Alike,
         (true, true) if messages < least => How::Mixed,
         (true, _) => How::Alike,
         (false, true) => How::Mixed,
@@ -102,7 +105,7 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
         Together::Alike(class) if lane::takes(class) => unsafe {
             lane::run(token, class, items, ahead)
         },
-        // SAFETY: as above; what is alike is taken by one of the three.
+        // SAFETY: as above; what is alike is taken by one of the four.
         Together::Alike(class) => unsafe { stream::run(token, class, items, ahead) },
     }
 }

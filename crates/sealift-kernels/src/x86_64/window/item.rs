@@ -139,7 +139,7 @@ impl Class {
     }
 }
 
-/// Texts of this many blocks and of more are in one class, for the wide kernels.
+/// Texts of this many blocks and of more are long to the wide kernels.
 pub(crate) const LONG_TEXT: usize = 9;
 /// The same at most, whatever the kernels.
 pub(crate) const LONG_TEXT_MAX: usize = 17;

@@ -39,7 +39,7 @@ pub(super) fn windows(
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
     long_text: usize,
-    how: fn(&Class, usize) -> How,
+    how: fn(&mut Class, usize) -> How,
     kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     DESK.with_borrow_mut(|desks| {
@@ -55,7 +55,7 @@ fn on_desks(
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
     long_text: usize,
-    how: fn(&Class, usize) -> How,
+    how: fn(&mut Class, usize) -> How,
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;

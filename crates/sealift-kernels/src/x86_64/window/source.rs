@@ -21,8 +21,8 @@ pub(super) struct Source<'b, 's, 'w> {
     pub(super) long_text: usize,
     /// Messages to be worked one by one.
     pub(super) rest: &'b mut Vec<usize>,
-    /// How so many messages of a class are worked.
-    pub(super) how: fn(&Class, usize) -> How,
+    /// How so many messages of a class are worked; the class may be made one that stands for several.
+    pub(super) how: fn(&mut Class, usize) -> How,
 }
 
 /// The messages of one class.
@@ -79,8 +79,8 @@ impl Source<'_, '_, '_> {
             Schedules::Each(_) => KeyForm::Each,
             Schedules::Raw => KeyForm::Raw,
         };
-        let class = id.class(keys, self.spans.tag_bytes());
-        let how = (self.how)(&class, messages);
+        let mut class = id.class(keys, self.spans.tag_bytes());
+        let how = (self.how)(&mut class, messages);
         Lot { how, id, class, messages }
     }
 }
