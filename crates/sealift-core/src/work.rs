@@ -21,6 +21,7 @@ impl<'w> Work<'w> {
     ///
     /// # Errors
     /// The first thing that doesn't fit, with its numbers.
+    #[inline]
     pub fn new(
         batch: &'w Batch<'w>,
         output: Output<'w>,
@@ -215,28 +216,38 @@ fn check(batch: &Batch<'_>, output: &Output<'_>) -> Result<Shape, BatchError> {
     if in_place && matches!(output.text, Place::Empty) && batch.len > 0 {
         return Err(BatchError::NoPlace);
     }
-    output.text.check("out", batch.len)?;
-    output.tags.check("tag", batch.len)?;
-    let shape = batch.check(|message| output.text.room(message), output.text.is_uniform())?;
-    check_room(batch, output)?;
-    Ok(shape)
-}
-
-fn check_room(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError> {
-    let tags_apart = matches!(batch.tags, Tags::Apart(_));
-    let uniform_text = match &batch.text {
+    let room = output.text.check("out", batch.len)?;
+    let tag_room = output.tags.check("tag", batch.len)?;
+    let shape = batch.check(|message| output.text.room(message), room)?;
+    let has_one_length = match &batch.text {
         Text::Apart(column) => column.uniform_len().is_some(),
         Text::InPlace => true,
     };
-    let uniform = uniform_text
-        && output.text.is_uniform()
-        && output.tags.is_uniform()
-        && matches!(batch.ops, Ops::All(_));
-    let messages = match uniform {
-        true => batch.len.min(1),
-        false if surely_has_room(batch, output) => 0,
-        false => batch.len,
+    let (true, Some(room), Some(tag_room), Ops::All(op)) =
+        (has_one_length, room, tag_room, &batch.ops)
+    else {
+        check_rooms(batch, output)?;
+        return Ok(shape);
     };
+    let needed = match op {
+        Op::Seal => shape.text_bytes_max + batch.appended_bytes(),
+        Op::Open => shape.text_bytes_max,
+        Op::Verify => 0,
+    };
+    let has_tags = *op != Op::Seal
+        || matches!(batch.tags, Tags::Appended)
+        || tag_room >= batch.tag_length.bytes();
+    if batch.len > 0 && (room < needed || !has_tags) {
+        check_rooms(batch, output)?;
+    }
+    Ok(shape)
+}
+
+/// Checks message by message that each has room for its result.
+#[inline(never)]
+fn check_rooms(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError> {
+    let tags_apart = matches!(batch.tags, Tags::Apart(_));
+    let messages = if surely_has_room(batch, output) { 0 } else { batch.len };
     for message in 0..messages {
         let room = output.text.room(message);
         let geometry = batch.geometry(message, room);
@@ -544,7 +555,10 @@ mod tests {
         let nonce = Column::Same((&[0; 12]).into());
         let batch = Batch { tags: Tags::Appended, ..Batch::seal(1, SESSION, nonce, Text::InPlace) };
         // Slots are not looked into, so there needn't be that much memory.
-        let verdict = |bytes: u64| batch.check(|_| usize::try_from(bytes + 16).unwrap(), true);
+        let verdict = |bytes: u64| {
+            let room = usize::try_from(bytes + 16).unwrap();
+            batch.check(|_| room, Some(room))
+        };
         assert!(verdict(limit).is_ok());
         assert!(matches!(verdict(limit + 1), Err(BatchError::TextLength { .. })));
     }

@@ -3,11 +3,12 @@
 use crate::Report;
 use crate::cores::{RunError, Stop};
 use crate::parts::both;
-use crate::run::{Arrival, DecidedHere, Failure};
+use crate::run::{Arrival, DecidedHere, Failure, Worked};
 use crate::scheduler::{Beside, Decision};
 use crate::shared::Shared;
-use sealift_core::Work;
+use sealift_core::{Shape, Work};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::thread;
 
 impl Shared {
@@ -27,7 +28,7 @@ impl Shared {
         let &Beside { on_cores, other, share } = beside;
         let [first, second] = work.cut_in_two(1.0 - share)?;
         let decided = |decision: Decision, share, is_timed| DecidedHere {
-            decision: decision.of_share(share),
+            decision: Arc::new(decision.of_share(share)),
             at_ns: at.arrived_ns,
             teaches: true,
             is_timed,
@@ -37,13 +38,19 @@ impl Shared {
             let decided_there = decided(other, share, false);
             let wait = move || {
                 let one = Some(NonZeroUsize::MIN);
-                second.run(|work| self.run_learnt(work, &decided_there, one, None, at))
+                second.run(|work| {
+                    let worked = self.run_learnt(work, &decided_there, one, None, at)?;
+                    Ok((worked, *work.shape()))
+                })
             };
             let named = thread::Builder::new().name("sealift-beside".to_owned());
             let waiting = named.spawn_scoped(scope, wait).ok()?;
             self.lock().scheduler.chose_both(beside, self.clock.now_ns());
             let decided_here = decided(on_cores, 1.0 - share, true);
-            let here = first.run(|work| self.run_learnt(work, &decided_here, threads, stop, at));
+            let here = first.run(|work| {
+                let worked = self.run_learnt(work, &decided_here, threads, stop, at)?;
+                Ok((worked, *work.shape()))
+            });
             let panicked = |_| {
                 let reason = "the thread that waited for it has panicked".to_owned();
                 Err(Failure {
@@ -54,8 +61,14 @@ impl Shared {
             Some((here, waiting.join().unwrap_or_else(panicked)))
         })?;
         Some(both_worked(here, there).map(|both_worked| {
-            let [here, there] = both_worked.map(|worked| self.record_worked(&worked, at));
-            both(here, there)
+            let [here, there] = both_worked;
+            let recorded = |decision: &Decision, (worked, shape): &(Worked, Shape)| {
+                self.record_worked(decision, shape, worked, at)
+            };
+            both(
+                recorded(&on_cores.of_share(1.0 - share), &here),
+                recorded(&other.of_share(share), &there),
+            )
         }))
     }
 }

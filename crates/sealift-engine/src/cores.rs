@@ -21,11 +21,15 @@ impl Shared {
         threads: usize,
         may_stop: bool,
     ) -> Option<Cut> {
+        let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
+        let may_pay = threads > 1 && work_ns >= CUT_MIN_NS;
+        let is_long = may_stop && weight >= STOPPABLE_BYTES;
+        if !(may_pay || is_long) {
+            return None;
+        }
         let Capabilities { cuts, workers, .. } = self.devices[device.0].capabilities();
         let (texts, most) = (*cuts == Cuts::Texts, shares(*cuts, shape, usize::MAX));
-        let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
-        let may_pay = threads > 1 && work_ns >= CUT_MIN_NS && *workers > 1;
-        let is_long = may_stop && weight >= STOPPABLE_BYTES;
+        let may_pay = may_pay && *workers > 1;
         if !(may_pay || is_long) || most < 2 {
             return None;
         }
@@ -179,15 +183,19 @@ impl Callers {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts the calling thread in until the end of a batch that is predicted to take so long.
-    pub(crate) fn enter(&self, work_ns: f64) -> Option<impl Drop + '_> {
+    /// Counts the calling thread in until the end of a batch that is predicted to take so long, if it is on a core.
+    pub(crate) fn enter(
+        &self,
+        work_ns: f64,
+        is_on_core: impl FnOnce() -> bool,
+    ) -> Option<impl Drop + '_> {
         struct Inside<'c>(&'c Callers);
         impl Drop for Inside<'_> {
             fn drop(&mut self) {
                 self.0.0.fetch_sub(1, Ordering::Relaxed);
             }
         }
-        (work_ns >= CUT_MIN_NS).then(|| {
+        (work_ns >= CUT_MIN_NS && is_on_core()).then(|| {
             self.0.fetch_add(1, Ordering::Relaxed);
             Inside(self)
         })

@@ -263,7 +263,7 @@ impl Shared {
         let moved = attempt.number;
         let report = Report { device: decision.device, timing, auth_failed: 0, moved };
         let known = Some(shown(ticket, flying.part_of));
-        self.record(known, flying.arrived_ns, &flying.shape, end, report, decision);
+        self.record(known, flying.arrived_ns, &flying.shape, end, &report, &decision);
         flying.tried.push(decision.device);
         flying.error = Some(error);
         self.retry(dispatch, ticket, flying);

@@ -226,7 +226,14 @@ impl Shared {
         let moved = u32::try_from(tried.len()).unwrap_or(u32::MAX);
         let auth_failed = failures(output.status());
         let report = Report { device: decision.device, timing, auth_failed, moved };
-        self.record(Some(shown(ticket, part_of)), arrived_ns, &shape, End::Done, report, decision);
+        self.record(
+            Some(shown(ticket, part_of)),
+            arrived_ns,
+            &shape,
+            End::Done,
+            &report,
+            &decision,
+        );
         self.over(dispatch, ticket, part_of, batch, Ok((output, report)));
     }
 

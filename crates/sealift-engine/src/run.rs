@@ -11,6 +11,7 @@ use sealift_core::{
     Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
 };
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 impl Shared {
     pub(crate) fn run(
@@ -69,6 +70,7 @@ impl Shared {
     }
 
     /// Works a batch where it was decided: on one device, or on two at the same time.
+    #[inline(always)]
     fn run_decided(
         &self,
         work: &mut Work<'_>,
@@ -84,11 +86,12 @@ impl Shared {
             }
         }
         let worked = self.run_learnt(work, decided, threads, stop, at)?;
-        Ok(self.record_worked(&worked, at))
+        Ok(self.record_worked(&decided.decision, work.shape(), &worked, at))
     }
 
     /// Works a batch, or a part of one, on one device, and learns from it. A failure is recorded, and its output is the
     /// caller's to wipe.
+    #[inline(always)]
     pub(crate) fn run_learnt(
         &self,
         work: &mut Work<'_>,
@@ -97,12 +100,11 @@ impl Shared {
         stop: Option<Stop<'_>>,
         at: Arrival<'_>,
     ) -> Result<Worked, Failure> {
-        let decision = decided.decision;
+        let decision = &decided.decision;
         match self.run_checked(work, decided, threads, stop) {
             Ok(timing) => {
                 self.learn_here(decided, work.shape(), &timing);
-                let (shape, auth_failed) = (*work.shape(), failures(work.statuses()));
-                Ok(Worked { decision, shape, timing, auth_failed })
+                Ok(Worked { timing, auth_failed: failures(work.statuses()) })
             }
             Err((error, end)) => {
                 if !matches!(error, RunError::Stopped) {
@@ -115,21 +117,28 @@ impl Shared {
 
     #[cold]
     #[inline(never)]
-    fn record_failed(&self, decision: Decision, shape: &Shape, end: End, at: Arrival<'_>) {
+    fn record_failed(&self, decision: &Decision, shape: &Shape, end: End, at: Arrival<'_>) {
         let failed_ns = self.clock.now_ns();
         let timing = Timing::in_memory(at.arrived_ns.unwrap_or(failed_ns), failed_ns);
         let (device, moved) = (decision.device, at.moved());
         self.lock().scheduler.failed(device, false, at.tried, failed_ns);
         let report = Report { device, timing, auth_failed: 0, moved };
-        self.record(None, timing.start_ns, shape, end, report, decision);
+        self.record(None, timing.start_ns, shape, end, &report, decision);
     }
 
     /// Records what was worked, with a whole batch's results.
-    pub(crate) fn record_worked(&self, worked: &Worked, at: Arrival<'_>) -> Report {
-        let Worked { decision, shape, timing, auth_failed } = *worked;
+    #[inline(always)]
+    pub(crate) fn record_worked(
+        &self,
+        decision: &Decision,
+        shape: &Shape,
+        worked: &Worked,
+        at: Arrival<'_>,
+    ) -> Report {
+        let Worked { timing, auth_failed } = *worked;
         let report = Report { device: decision.device, timing, auth_failed, moved: at.moved() };
         let arrived_ns = at.arrived_ns.unwrap_or(timing.start_ns);
-        self.record(None, arrived_ns, &shape, End::Done, report, decision);
+        self.record(None, arrived_ns, shape, End::Done, &report, decision);
         report
     }
 
@@ -144,13 +153,7 @@ impl Shared {
         let device = decision.device;
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
             Ok(mut work) => {
-                let decided = DecidedHere {
-                    decision,
-                    at_ns: None,
-                    teaches: false,
-                    is_timed: false,
-                    beside: None,
-                };
+                let decided = DecidedHere::before(Arc::new(decision));
                 self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN), None)
             }
             Err(error) => Err((self.failure(device, error.to_string()).into(), End::Failed)),
@@ -171,7 +174,7 @@ impl Shared {
                 let timing = Timing::in_memory(flying.arrived_ns, now_ns);
                 let report = Report { device, timing, auth_failed: 0, moved: flying.attempts };
                 let (arrived_ns, shape) = (flying.arrived_ns, flying.shape);
-                self.record(Some(ticket), arrived_ns, &shape, end, report, decision);
+                self.record(Some(ticket), arrived_ns, &shape, end, &report, &decision);
                 flying.attempts += 1;
                 flying.tried.push(device);
                 flying.error = Some(error);
@@ -184,6 +187,7 @@ impl Shared {
     }
 
     /// Works a batch, on several cores where that pays, and audits it.
+    #[inline(always)]
     fn run_checked(
         &self,
         work: &mut Work<'_>,
@@ -191,11 +195,12 @@ impl Shared {
         threads: Option<NonZeroUsize>,
         stop: Option<Stop<'_>>,
     ) -> Result<Timing, (RunError, End)> {
-        let Decision { device, work_ns, .. } = decided.decision;
+        let Decision { device, work_ns, .. } = *decided.decision;
         let threads = threads.unwrap_or(self.threads).get();
-        // Whoever waits for another machine part has no core.
-        let on_cores = self.devices[device.0].capabilities().works_on.is_cores();
-        let inside = on_cores.then(|| self.callers.enter(work_ns));
+        let inside = self.callers.enter(work_ns, || {
+            // Whoever waits for another machine part has no core.
+            self.devices[device.0].capabilities().works_on.is_cores()
+        });
         let timing = match self.cut_of(device, work.shape(), work_ns, threads, stop.is_some()) {
             Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
             None => self.run_whole(device, work, decided.is_timed).map_err(RunError::from),
@@ -219,6 +224,7 @@ impl Shared {
     }
 
     /// Works a batch on the calling thread, whose own clock is read around it when it `is_timed`.
+    #[inline(always)]
     fn run_whole(
         &self,
         device: DeviceId,
@@ -236,13 +242,7 @@ impl Shared {
     /// Who works a batch.
     fn decide_here(&self, work: &Work<'_>, options: &Options) -> Result<DecidedHere, EngineError> {
         match self.decisions.use_once(&self.devices, work.shape(), options.on) {
-            Some(decision) => Ok(DecidedHere {
-                decision,
-                at_ns: None,
-                teaches: false,
-                is_timed: false,
-                beside: None,
-            }),
+            Some(decision) => Ok(DecidedHere::before(decision)),
             None => self.decide_anew(work, options, &[]),
         }
     }
@@ -264,13 +264,7 @@ impl Shared {
             && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
         {
             let is_timed = scheduler.is_timed(&decision);
-            return Ok(DecidedHere {
-                decision,
-                at_ns: None,
-                teaches: true,
-                is_timed,
-                beside: None,
-            });
+            return Ok(DecidedHere { teaches: true, is_timed, ..DecidedHere::before(decision) });
         }
         let request = Request {
             session: first_session(work.batch()),
@@ -286,6 +280,7 @@ impl Shared {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
+        let decision = Arc::new(decision);
         scheduler.chose(work.shape(), &decision, self.decisions.take_used(), now_ns);
         let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
         let beside = beside.filter(|_| may_run_again(work, options));
@@ -322,7 +317,7 @@ const SURPRISING: f64 = 4.0;
 
 /// Who works a batch on the calling thread.
 pub(crate) struct DecidedHere {
-    pub(crate) decision: Decision,
+    pub(crate) decision: Arc<Decision>,
     /// When that was decided; none for a cached decision, because the clock is not read for it.
     pub(crate) at_ns: Option<u64>,
     /// Whether what the batch takes says what such batches take.
@@ -331,6 +326,13 @@ pub(crate) struct DecidedHere {
     pub(crate) is_timed: bool,
     /// The two devices that would work it sooner together.
     pub(crate) beside: Option<Box<Beside>>,
+}
+
+impl DecidedHere {
+    /// As decided before, by which nothing is learnt.
+    fn before(decision: Arc<Decision>) -> Self {
+        Self { decision, at_ns: None, teaches: false, is_timed: false, beside: None }
+    }
 }
 
 /// When a batch came, and who had failed it before.
@@ -349,8 +351,6 @@ impl Arrival<'_> {
 
 /// What a device made of a batch, or of its part.
 pub(crate) struct Worked {
-    decision: Decision,
-    shape: Shape,
     timing: Timing,
     auth_failed: usize,
 }

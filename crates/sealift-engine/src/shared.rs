@@ -116,6 +116,7 @@ impl Shared {
     }
 
     /// Works a batch on the calling thread; a device that panics has failed.
+    #[inline(always)]
     pub(crate) fn run_on(
         &self,
         device: DeviceId,
@@ -146,16 +147,18 @@ impl Shared {
         wrong == Some(device)
     }
 
+    #[inline(always)]
     pub(crate) fn record(
         &self,
         ticket: Option<Ticket>,
         arrived_ns: u64,
         shape: &Shape,
         end: End,
-        report: Report,
-        decision: Decision,
+        report: &Report,
+        decision: &Decision,
     ) {
-        let Report { device, timing, auth_failed, moved: attempt } = report;
+        let (decision, Report { device, timing, auth_failed, moved: attempt }) =
+            (*decision, *report);
         let (messages, text_bytes) = (shape.messages, shape.text_bytes);
         self.records.push(Record {
             ticket,

@@ -75,16 +75,17 @@ impl Batch<'_> {
         if matches!(self.text, Text::InPlace) {
             return Err(BatchError::InPlaceSubmitted);
         }
-        self.check(|_| 0, true)
+        self.check(|_| 0, Some(0))
     }
 
     /// Checks the columns against each other and the standard. `slot` gives the output slot's
-    /// length of a message, which is the text's when the batch is worked in place; `alike` says that it is the
-    /// same for all.
+    /// length of a message, which is the text's when the batch is worked in place; `common_slot` is that of all, if it is
+    /// the same for them.
+    #[inline(always)]
     pub(crate) fn check(
         &self,
         slot: impl Fn(usize) -> usize,
-        alike: bool,
+        common_slot: Option<usize>,
     ) -> Result<Shape, BatchError> {
         self.check_keys()?;
         let nonce_lengths = self.check_nonces()?;
@@ -93,7 +94,7 @@ impl Batch<'_> {
         }
         let (aad_bytes, aad_bytes_max) = self.check_aad()?;
         self.check_tags()?;
-        let (text_bytes, text_bytes_max) = self.check_texts(slot, alike)?;
+        let (text_bytes, text_bytes_max) = self.check_texts(slot, common_slot)?;
         let in_place = matches!(self.text, Text::InPlace);
         let tag_length = self.tag_length;
         Ok(Shape {
@@ -148,14 +149,15 @@ impl Batch<'_> {
         }
     }
 
+    #[inline(always)]
     fn check_keys(&self) -> Result<(), BatchError> {
         match &self.keys {
             Keys::Session(_) => Ok(()),
             Keys::Sessions(sessions) => count("key", sessions.len(), self.len),
             Keys::Raw(column) => {
-                column.check("key", self.len)?;
+                let common = column.check("key", self.len)?;
                 let (algorithm, right) = (self.algorithm, self.algorithm.key_bytes());
-                each_length(column, self.len, |message, bytes| {
+                each_length(column, common, self.len, |message, bytes| {
                     let wrong = BatchError::KeyLength { algorithm, message, bytes };
                     if right.contains(&bytes) { Ok(()) } else { Err(wrong) }
                 })
@@ -163,8 +165,9 @@ impl Batch<'_> {
         }
     }
 
+    #[inline(always)]
     fn check_nonces(&self) -> Result<NonceLengths, BatchError> {
-        self.nonce.check("nonce", self.len)?;
+        let common = self.nonce.check("nonce", self.len)?;
         let (algorithm, rule) = (self.algorithm, self.nonce_rule);
         let standard = algorithm.nonce_bytes();
         let allowed = match (rule, algorithm) {
@@ -175,7 +178,7 @@ impl Batch<'_> {
             _ => return Err(BatchError::NonceRule { algorithm, rule }),
         };
         let mut lengths = NonceLengths::default();
-        each_length(&self.nonce, self.len, |message, bytes| {
+        each_length(&self.nonce, common, self.len, |message, bytes| {
             lengths.insert(bytes);
             let wrong = || match algorithm {
                 Algorithm::AesGcm => BatchError::NonceLength { message, bytes },
@@ -186,6 +189,7 @@ impl Batch<'_> {
         Ok(lengths)
     }
 
+    #[inline(always)]
     fn check_tags(&self) -> Result<(), BatchError> {
         if self.algorithm != Algorithm::AesGcm && self.tag_length != TagLength::FULL {
             let (algorithm, bytes) = (self.algorithm, self.tag_length.bytes());
@@ -195,9 +199,9 @@ impl Batch<'_> {
         if matches!(self.ops, Ops::All(Op::Seal)) {
             return Ok(());
         }
-        column.check("tag", self.len)?;
+        let common = column.check("tag", self.len)?;
         let expected = self.tag_length.bytes();
-        if let Some(bytes) = column.uniform_len() {
+        if let Some(bytes) = common {
             // One length for all: it counts as soon as one message has its tag compared.
             let compared = |&message: &usize| self.ops.get(message) != Op::Seal;
             return match (0..self.len).find(compared) {
@@ -207,17 +211,17 @@ impl Batch<'_> {
                 _ => Ok(()),
             };
         }
-        each_length(column, self.len, |message, bytes| {
+        each_length(column, common, self.len, |message, bytes| {
             let unused = self.ops.get(message) == Op::Seal;
             let wrong = BatchError::TagLength { message, bytes, expected };
             if unused || bytes == expected { Ok(()) } else { Err(wrong) }
         })
     }
 
+    #[inline(always)]
     fn check_aad(&self) -> Result<(u64, usize), BatchError> {
-        self.aad.check("aad", self.len)?;
         let (mut total, mut longest) = (0u64, 0);
-        if let Some(bytes) = self.aad.uniform_len() {
+        if let Some(bytes) = self.aad.check("aad", self.len)? {
             return Ok(if self.len == 0 { (0, 0) } else { (times(bytes, self.len)?, bytes) });
         }
         for message in 0..self.len {
@@ -228,20 +232,21 @@ impl Batch<'_> {
         Ok((total, longest))
     }
 
+    #[inline(always)]
     fn check_texts(
         &self,
         slot: impl Fn(usize) -> usize,
-        alike: bool,
+        common_slot: Option<usize>,
     ) -> Result<(u64, usize), BatchError> {
-        let is_uniform = match &self.text {
-            Text::Apart(column) => {
-                column.check("text", self.len)?;
-                column.uniform_len().is_some()
-            }
-            Text::InPlace => alike,
+        let common = match &self.text {
+            Text::Apart(column) => column.check("text", self.len)?,
+            Text::InPlace => common_slot,
         };
-        if is_uniform && matches!(self.ops, Ops::All(_)) {
-            let bytes = if self.len == 0 { 0 } else { self.check_text(0, slot(0))? };
+        if let (Some(common), Ops::All(op)) = (common, &self.ops) {
+            if self.len == 0 {
+                return Ok((0, 0));
+            }
+            let bytes = self.judge_text(0, *op, common)?;
             return Ok((times(bytes, self.len)?, bytes));
         }
         if let (Text::Apart(column), Ops::All(op)) = (&self.text, &self.ops) {
@@ -265,12 +270,22 @@ impl Batch<'_> {
     }
 
     fn check_text(&self, message: usize, slot: usize) -> Result<usize, BatchError> {
-        let text = self.geometry(message, slot).text;
+        let bytes = match &self.text {
+            Text::Apart(column) => column.get(message).len(),
+            Text::InPlace => slot,
+        };
+        self.judge_text(message, self.ops.get(message), bytes)
+    }
+
+    /// How long the text of a message is whose input has so many bytes.
+    #[inline(always)]
+    fn judge_text(&self, message: usize, op: Op, bytes: usize) -> Result<usize, BatchError> {
+        let text = self.text_bytes(op, bytes);
         match text {
-            None if self.ops.get(message) == Op::Seal => Err(BatchError::NoRoom {
+            None if op == Op::Seal => Err(BatchError::NoRoom {
                 column: "out",
                 message,
-                room: slot,
+                room: bytes,
                 needed: self.tag_length.bytes(),
             }),
             Some(bytes) if bytes as u64 > MAX_TEXT_BYTES => {
@@ -283,6 +298,7 @@ impl Batch<'_> {
 
 impl Layout<'_> {
     /// Checks that no two messages share a byte.
+    #[inline(always)]
     pub(crate) fn check_apart(
         &self,
         column: &'static str,
@@ -307,12 +323,14 @@ fn count(column: &'static str, found: usize, expected: usize) -> Result<(), Batc
 }
 
 /// Calls `judge` with the length of every message, or once where all have the same.
+#[inline(always)]
 fn each_length(
     column: &Column<'_>,
+    common: Option<usize>,
     messages: usize,
     mut judge: impl FnMut(usize, usize) -> Result<(), BatchError>,
 ) -> Result<(), BatchError> {
-    match column.uniform_len() {
+    match common {
         Some(_) if messages == 0 => Ok(()),
         Some(len) => judge(0, len),
         None => (0..messages).try_for_each(|message| judge(message, column.get(message).len())),

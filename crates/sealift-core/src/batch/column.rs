@@ -174,12 +174,19 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Checks that there are `messages` and that each lies inside its buffer.
-    pub(crate) fn check(&self, name: &'static str, messages: usize) -> Result<(), BatchError> {
+    /// Checks that there are `messages` and that each lies inside its buffer, and gives the one length that all have, when
+    /// the column's form says so.
+    #[inline(always)]
+    pub(crate) fn check(
+        &self,
+        name: &'static str,
+        messages: usize,
+    ) -> Result<Option<usize>, BatchError> {
         match self {
-            Self::Empty | Self::Same(_) => Ok(()),
+            Self::Empty => Ok(Some(0)),
+            Self::Same(buffer) => Ok(Some(buffer.as_ref().len())),
             Self::Packed { buffer, layout } => layout.check(name, messages, buffer.as_ref().len()),
-            Self::Scattered(buffers) if buffers.len() == messages => Ok(()),
+            Self::Scattered(buffers) if buffers.len() == messages => Ok(None),
             Self::Scattered(buffers) => {
                 Err(BatchError::Count { column: name, found: buffers.len(), expected: messages })
             }
@@ -187,6 +194,7 @@ impl<'a> Column<'a> {
     }
 
     /// The one length all messages have, when the column's form says so.
+    #[inline]
     pub(crate) fn uniform_len(&self) -> Option<usize> {
         match self {
             Self::Empty => Some(0),
@@ -239,47 +247,51 @@ impl Layout<'_> {
         }
     }
 
-    /// Checks that `messages` lie inside a buffer of `buffer` bytes.
+    /// Checks that `messages` lie inside a buffer of `buffer` bytes, and gives the one length that all have, when its form
+    /// says so.
+    #[inline(always)]
     pub(crate) fn check(
         &self,
         column: &'static str,
         messages: usize,
         buffer: usize,
-    ) -> Result<(), BatchError> {
+    ) -> Result<Option<usize>, BatchError> {
         match self {
-            Self::Fixed { stride, len } => check_fixed(column, messages, *stride, *len, buffer),
-            Self::Offsets32(offsets) => check_offsets(column, messages, offsets, buffer),
-            Self::Offsets64(offsets) => check_offsets(column, messages, offsets, buffer),
+            Self::Fixed { stride, len } => {
+                let fits = match messages.checked_sub(1) {
+                    Some(last) => ends_within(last, *stride, *len, buffer),
+                    None => true,
+                };
+                if fits { Ok(Some(*len)) } else { Err(self.outside(column, messages, buffer)) }
+            }
+            Self::Offsets32(offsets) => {
+                check_offsets(column, messages, offsets, buffer).map(|()| None)
+            }
+            Self::Offsets64(offsets) => {
+                check_offsets(column, messages, offsets, buffer).map(|()| None)
+            }
         }
     }
-}
 
-fn check_fixed(
-    column: &'static str,
-    messages: usize,
-    stride: usize,
-    len: usize,
-    buffer: usize,
-) -> Result<(), BatchError> {
-    let Some(last) = messages.checked_sub(1) else { return Ok(()) };
-    let end = last.checked_mul(stride).and_then(|start| start.checked_add(len));
-    if end.is_some_and(|end| end <= buffer) {
-        return Ok(());
+    /// The error for a last message that ends behind the buffer.
+    #[cold]
+    #[inline(never)]
+    fn outside(&self, column: &'static str, messages: usize, buffer: usize) -> BatchError {
+        let (stride, len) = match self {
+            Self::Fixed { stride, len } => (*stride as u128, *len as u128),
+            Self::Offsets32(_) | Self::Offsets64(_) => (0, 0),
+        };
+        let message = messages.saturating_sub(1);
+        let start = message as u128 * stride;
+        let [start, end] = [start, start + len].map(|byte| u64::try_from(byte).unwrap_or(u64::MAX));
+        BatchError::OutOfBounds { column, message, start, end, buffer }
     }
-    let start = last as u128 * stride as u128;
-    Err(outside(column, last, start, start + len as u128, buffer))
 }
 
-#[cold]
-fn outside(
-    column: &'static str,
-    message: usize,
-    start: u128,
-    end: u128,
-    buffer: usize,
-) -> BatchError {
-    let [start, end] = [start, end].map(|byte| u64::try_from(byte).unwrap_or(u64::MAX));
-    BatchError::OutOfBounds { column, message, start, end, buffer }
+#[inline(always)]
+fn ends_within(last: usize, stride: usize, len: usize, buffer: usize) -> bool {
+    let end = last.checked_mul(stride).and_then(|start| start.checked_add(len));
+    end.is_some_and(|end| end <= buffer)
 }
 
 #[inline(never)]

@@ -49,14 +49,21 @@ impl<'w> Place<'w> {
         }
     }
 
-    pub(crate) fn check(&self, column: &'static str, messages: usize) -> Result<(), BatchError> {
+    /// Checks that there are as many, none within another, and gives the one length that all have, when the form says so.
+    #[inline(always)]
+    pub(crate) fn check(
+        &self,
+        column: &'static str,
+        messages: usize,
+    ) -> Result<Option<usize>, BatchError> {
         match self {
-            Self::Empty => Ok(()),
+            Self::Empty => Ok(Some(0)),
             Self::Packed { bytes, layout } => {
-                layout.check(column, messages, bytes.len())?;
-                layout.check_apart(column, messages)
+                let room = layout.check(column, messages, bytes.len())?;
+                layout.check_apart(column, messages)?;
+                Ok(room)
             }
-            Self::Scattered(slots) if slots.len() == messages => Ok(()),
+            Self::Scattered(slots) if slots.len() == messages => Ok(None),
             Self::Scattered(slots) => {
                 Err(BatchError::Count { column, found: slots.len(), expected: messages })
             }

@@ -28,7 +28,7 @@ impl DecisionCache {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
         named: Option<DeviceId>,
-    ) -> Option<Decision> {
+    ) -> Option<Arc<Decision>> {
         CACHE.with_borrow_mut(|last| {
             let entry = last.find(self)?;
             let decision = entry.cached.use_once(devices, shape, named)?;
@@ -43,8 +43,9 @@ impl DecisionCache {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
         named: Option<DeviceId>,
-    ) -> Option<Decision> {
-        let mut cached = CACHE.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached))?;
+    ) -> Option<Arc<Decision>> {
+        let mut cached =
+            CACHE.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached.clone()))?;
         cached.use_once(devices, shape, named)
     }
 
@@ -88,16 +89,17 @@ struct Entry {
 }
 
 /// A decision that is used for the next batches like the one it was made for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CachedDecision {
     shape: Shape,
-    decision: Decision,
+    /// Behind a pointer: moving it takes longer than the checks of a small batch.
+    decision: Arc<Decision>,
     left: u32,
 }
 
 impl CachedDecision {
     /// Of a small batch: work as usual, or a trial.
-    pub(super) fn new(shape: &Shape, decision: &Decision) -> Option<Self> {
+    pub(super) fn new(shape: &Shape, decision: &Arc<Decision>) -> Option<Self> {
         let (batches, longest_ns) = match decision.because {
             Because::LastResort => return None,
             Because::Explored => (TRIAL_BATCHES, HERE_MAX_NS),
@@ -105,7 +107,11 @@ impl CachedDecision {
             _ => (USUAL_BATCHES, CACHED_MAX_NS),
         };
         let is_short = decision.work_ns <= longest_ns;
-        is_short.then_some(Self { shape: *shape, decision: *decision, left: batches - 1 })
+        is_short.then_some(Self {
+            shape: *shape,
+            decision: Arc::clone(decision),
+            left: batches - 1,
+        })
     }
 
     /// The decision, if it is one for such a batch, too, which names this device or none.
@@ -114,7 +120,7 @@ impl CachedDecision {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
         named: Option<DeviceId>,
-    ) -> Option<Decision> {
+    ) -> Option<Arc<Decision>> {
         let own = Some(self.decision.device).filter(|_| self.decision.because == Because::Named);
         if named != own {
             return None;
@@ -135,7 +141,7 @@ impl CachedDecision {
             return None;
         }
         self.left -= 1;
-        Some(self.decision)
+        Some(Arc::clone(&self.decision))
     }
 
     /// The device.

@@ -177,23 +177,23 @@ impl Scheduler {
         &mut self,
         devices: &[Arc<dyn Device>],
         shape: &Shape,
-    ) -> Option<Decision> {
+    ) -> Option<Arc<Decision>> {
         self.trial.as_mut()?.use_once(devices, shape, None)
     }
 
     /// Keeps a decision on a small batch for the next ones, if it may be. True when it does.
-    pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Decision) -> bool {
+    pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Arc<Decision>) -> bool {
         let cached = CachedDecision::new(shape, decision);
         let may_be =
             decision.because == Because::Named || self.policy.allows_cached(decision.because);
         let cached = cached.filter(|_| may_be);
         if decision.because == Because::Explored {
             self.trial = cached;
-            return cached.is_some();
+            return self.trial.is_some();
         }
         // The first batch on a device finds cold caches and teaches nothing, so that the next one has to.
         let cached = cached.filter(|_| self.members[decision.device.0].has_worked());
-        cached.inspect(|cached| self.decisions.put(*cached)).is_some()
+        cached.map(|cached| self.decisions.put(cached)).is_some()
     }
 
     /// No decision is used again: the device that took a batch took far longer than was thought.
@@ -237,8 +237,7 @@ impl Scheduler {
         let candidates = self.candidates.clone();
         let parts = if request.here { None } else { self.split(devices, request, now_ns) };
         self.policy = policy;
-        let of_trial =
-            || self.trial.and_then(|mut trial| trial.use_once(devices, request.shape, None));
+        let of_trial = || self.trial.clone()?.use_once(devices, request.shape, None);
         let cached =
             || of_trial().or_else(|| self.decisions.peek(devices, request.shape, request.named));
         let decision = match request.here.then(cached).flatten() {
@@ -378,7 +377,7 @@ impl Scheduler {
         self.seats.set(device, member.is_open());
         if member.is_in_doubt() {
             self.decisions.invalidate();
-            self.trial = self.trial.filter(|trial| trial.decision().device != device);
+            self.trial = self.trial.take().filter(|trial| trial.decision().device != device);
         }
         result
     }

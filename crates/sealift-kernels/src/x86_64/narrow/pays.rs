@@ -28,11 +28,11 @@ pub(super) fn pays<W: Width>(
     if range.len() < MIN || !are_short {
         return false;
     }
+    let is_taken = blocks::<W>(shape.text_bytes_max, shape.aad_bytes_max).is_some();
     let mut spans = work.spans();
     if !spans.is_regular() {
         return look_alike::<W>(&mut spans, range, schedules);
     }
-    let is_taken = kind::<W>(&mut spans, range.start, 0).is_some();
     is_taken && (spans.common_op().is_some() || range.len() >= OPS * KIND_MIN)
 }
 
@@ -66,14 +66,19 @@ fn look_alike<W: Width>(
 /// What messages that are worked together have in common; none if the kernel doesn't take it.
 fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
     let span = spans.get(message)?;
-    let text = span.text_bytes.div_ceil(16);
-    // As classes have them.
-    let aad = match span.aad_bytes.div_ceil(16) {
+    let blocks = blocks::<W>(span.text_bytes, span.aad_bytes)?;
+    Some((span.op, blocks, (span.nonce_bytes == 12, rounds)))
+}
+
+/// Blocks of text and of aad, as classes have them; none if the kernel doesn't take so many.
+fn blocks<W: Width>(text_bytes: usize, aad_bytes: usize) -> Option<(usize, usize)> {
+    let text = text_bytes.div_ceil(16);
+    let aad = match aad_bytes.div_ceil(16) {
         few if few < MEDIUM_AAD => few,
         some if some <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD_BLOCKS,
         _ => return None,
     };
-    takes::<W>(text, aad).then_some((span.op, (text, aad), (span.nonce_bytes == 12, rounds)))
+    takes::<W>(text, aad).then_some((text, aad))
 }
 
 type Kind = (Op, (usize, usize), (bool, usize));

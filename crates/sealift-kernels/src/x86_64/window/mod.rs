@@ -19,7 +19,7 @@ use core::ops::Range;
 use std::cell::RefCell;
 
 use desk::{Desk, How, Together};
-use item::{Ahead, Class, Item};
+use item::{Ahead, Class, Item, LONGEST_TEXT};
 use sealift_core::{Status, Work};
 use source::Source;
 
@@ -61,12 +61,13 @@ fn on_desks(
     let is_large = bytes_of(work) > CACHED_BYTES;
     let has_far_keys = schedules.are_far();
     let mut rest = vec![];
+    let is_longest_long = work.shape().text_bytes_max > LONGEST_TEXT;
     let mut spans = work.spans();
+    let is_irregular = !spans.is_regular();
     // Then all are.
-    if spans.is_regular() && spans.get(range.start).is_some_and(|first| Item::is_long(&first)) {
+    if is_longest_long && !is_irregular {
         return range.collect();
     }
-    let is_irregular = !spans.is_regular();
     let is_uniform = !is_irregular && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
