@@ -219,25 +219,7 @@ fn check(batch: &Batch<'_>, output: &Output<'_>) -> Result<Shape, BatchError> {
     let room = output.text.check("out", batch.len)?;
     let tag_room = output.tags.check("tag", batch.len)?;
     let shape = batch.check(|message| output.text.room(message), room)?;
-    let has_one_length = match &batch.text {
-        Text::Apart(column) => column.uniform_len().is_some(),
-        Text::InPlace => true,
-    };
-    let (true, Some(room), Some(tag_room), Ops::All(op)) =
-        (has_one_length, room, tag_room, &batch.ops)
-    else {
-        check_rooms(batch, output)?;
-        return Ok(shape);
-    };
-    let needed = match op {
-        Op::Seal => shape.text_bytes_max + batch.appended_bytes(),
-        Op::Open => shape.text_bytes_max,
-        Op::Verify => 0,
-    };
-    let has_tags = *op != Op::Seal
-        || matches!(batch.tags, Tags::Appended)
-        || tag_room >= batch.tag_length.bytes();
-    if batch.len > 0 && (room < needed || !has_tags) {
+    if !surely_has_room(batch, output, room, tag_room) {
         check_rooms(batch, output)?;
     }
     Ok(shape)
@@ -247,8 +229,7 @@ fn check(batch: &Batch<'_>, output: &Output<'_>) -> Result<Shape, BatchError> {
 #[inline(never)]
 fn check_rooms(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError> {
     let tags_apart = matches!(batch.tags, Tags::Apart(_));
-    let messages = if surely_has_room(batch, output) { 0 } else { batch.len };
-    for message in 0..messages {
+    for message in 0..batch.len {
         let room = output.text.room(message);
         let geometry = batch.geometry(message, room);
         if room < geometry.output {
@@ -263,21 +244,38 @@ fn check_rooms(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError>
     Ok(())
 }
 
-/// Whether all results have room, as far as that can be told without looking at each message.
-fn surely_has_room(batch: &Batch<'_>, output: &Output<'_>) -> bool {
-    let (Text::Apart(column), Ops::All(op)) = (&batch.text, &batch.ops) else { return false };
-    let (appended, tag) = (batch.appended_bytes(), batch.tag_length.bytes());
-    let has_tags =
-        *op != Op::Seal || appended > 0 || output.tags.is_uniform() && output.tags.room(0) >= tag;
-    let mut fits = batch.len > 0 && has_tags;
+/// Whether all results have room, as far as that can be told without asking what is done to each message; `room` and
+/// `tag_room` are what all have, where that is the same.
+#[inline(always)]
+fn surely_has_room(
+    batch: &Batch<'_>,
+    output: &Output<'_>,
+    room: Option<usize>,
+    tag_room: Option<usize>,
+) -> bool {
+    let op = match &batch.ops {
+        Ops::All(op) => Some(*op),
+        Ops::Each(_) => None,
+    };
+    let makes_no_tags = matches!(op, Some(Op::Open | Op::Verify));
+    let has_tags = makes_no_tags
+        || matches!(batch.tags, Tags::Appended)
+        || tag_room.is_some_and(|room| room >= batch.tag_length.bytes());
+    let appended = batch.appended_bytes();
+    let most = |input: usize| match op {
+        None | Some(Op::Seal) => input.saturating_add(appended),
+        Some(Op::Open) => input.saturating_sub(appended),
+        Some(Op::Verify) => 0,
+    };
+    // In place what is there is the text with its tag.
+    let Text::Apart(column) = &batch.text else { return has_tags };
+    if let (Some(input), Some(room)) = (column.uniform_len(), room) {
+        return has_tags && most(input) <= room;
+    }
+    let mut fits = has_tags;
     by_chunks(batch.len, column, &output.text, |inputs, rooms| {
         for (input, room) in inputs.iter().zip(rooms) {
-            let needed = match op {
-                Op::Seal => input.saturating_add(appended),
-                Op::Open => input.saturating_sub(appended),
-                Op::Verify => 0,
-            };
-            fits &= needed <= *room;
+            fits &= most(*input) <= *room;
         }
     });
     fits

@@ -157,10 +157,8 @@ impl Batch<'_> {
             Keys::Raw(column) => {
                 let common = column.check("key", self.len)?;
                 let (algorithm, right) = (self.algorithm, self.algorithm.key_bytes());
-                each_length(column, common, self.len, |message, bytes| {
-                    let wrong = BatchError::KeyLength { algorithm, message, bytes };
-                    if right.contains(&bytes) { Ok(()) } else { Err(wrong) }
-                })
+                let wrong = |message, bytes| BatchError::KeyLength { algorithm, message, bytes };
+                each_length(column, common, self.len, |bytes| right.contains(&bytes), wrong)
             }
         }
     }
@@ -178,14 +176,15 @@ impl Batch<'_> {
             _ => return Err(BatchError::NonceRule { algorithm, rule }),
         };
         let mut lengths = NonceLengths::default();
-        each_length(&self.nonce, common, self.len, |message, bytes| {
+        let fits = |bytes| {
             lengths.insert(bytes);
-            let wrong = || match algorithm {
-                Algorithm::AesGcm => BatchError::NonceLength { message, bytes },
-                _ => BatchError::AlgorithmNonceLength { algorithm, message, bytes },
-            };
-            if allowed.contains(&bytes) { Ok(()) } else { Err(wrong()) }
-        })?;
+            allowed.contains(&bytes)
+        };
+        let wrong = |message, bytes| match algorithm {
+            Algorithm::AesGcm => BatchError::NonceLength { message, bytes },
+            _ => BatchError::AlgorithmNonceLength { algorithm, message, bytes },
+        };
+        each_length(&self.nonce, common, self.len, fits, wrong)?;
         Ok(lengths)
     }
 
@@ -211,11 +210,13 @@ impl Batch<'_> {
                 _ => Ok(()),
             };
         }
-        each_length(column, common, self.len, |message, bytes| {
-            let unused = self.ops.get(message) == Op::Seal;
-            let wrong = BatchError::TagLength { message, bytes, expected };
-            if unused || bytes == expected { Ok(()) } else { Err(wrong) }
-        })
+        for message in 0..self.len {
+            let bytes = column.get(message).len();
+            if bytes != expected && self.ops.get(message) != Op::Seal {
+                return Err(BatchError::TagLength { message, bytes, expected });
+            }
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -224,11 +225,12 @@ impl Batch<'_> {
         if let Some(bytes) = self.aad.check("aad", self.len)? {
             return Ok(if self.len == 0 { (0, 0) } else { (times(bytes, self.len)?, bytes) });
         }
-        for message in 0..self.len {
-            let bytes = self.aad.get(message).len();
-            total = total.saturating_add(bytes as u64);
-            longest = bytes.max(longest);
-        }
+        by_chunks(self.len, &self.aad, &Column::Empty, |lengths, _| {
+            for bytes in lengths {
+                total = total.saturating_add(*bytes as u64);
+                longest = longest.max(*bytes);
+            }
+        });
         Ok((total, longest))
     }
 
@@ -249,8 +251,13 @@ impl Batch<'_> {
             let bytes = self.judge_text(0, *op, common)?;
             return Ok((times(bytes, self.len)?, bytes));
         }
-        if let (Text::Apart(column), Ops::All(op)) = (&self.text, &self.ops) {
-            let behind = if *op == Op::Seal { 0 } else { self.appended_bytes() };
+        let behind = match self.ops {
+            Ops::All(Op::Seal) => Some(0),
+            Ops::All(_) => Some(self.appended_bytes()),
+            // Where tags are apart it doesn't matter what is done.
+            Ops::Each(_) => Some(0).filter(|_| self.appended_bytes() == 0),
+        };
+        if let (Text::Apart(column), Some(behind)) = (&self.text, behind) {
             let (mut total, mut longest) = (0u64, 0);
             by_chunks(self.len, column, &Column::Empty, |lengths, _| {
                 for length in lengths {
@@ -322,19 +329,33 @@ fn count(column: &'static str, found: usize, expected: usize) -> Result<(), Batc
     if found == expected { Ok(()) } else { Err(BatchError::Count { column, found, expected }) }
 }
 
-/// Calls `judge` with the length of every message, or once where all have the same.
+/// Checks that the length of every message fits; all have the `common` one, where there is one.
 #[inline(always)]
 fn each_length(
     column: &Column<'_>,
     common: Option<usize>,
     messages: usize,
-    mut judge: impl FnMut(usize, usize) -> Result<(), BatchError>,
+    mut fits: impl FnMut(usize) -> bool,
+    wrong: impl Fn(usize, usize) -> BatchError,
 ) -> Result<(), BatchError> {
     match common {
-        Some(_) if messages == 0 => Ok(()),
-        Some(len) => judge(0, len),
-        None => (0..messages).try_for_each(|message| judge(message, column.get(message).len())),
+        Some(bytes) if messages == 0 || fits(bytes) => return Ok(()),
+        Some(bytes) => return Err(wrong(0, bytes)),
+        None => {}
     }
+    let mut do_fit = true;
+    by_chunks(messages, column, &Column::Empty, |lengths, _| {
+        for bytes in lengths {
+            do_fit &= fits(*bytes);
+        }
+    });
+    if do_fit {
+        return Ok(());
+    }
+    let mut lengths = (0..messages).map(|message| (message, column.get(message).len()));
+    lengths
+        .find(|(_, bytes)| !fits(*bytes))
+        .map_or(Ok(()), |(message, bytes)| Err(wrong(message, bytes)))
 }
 
 #[cfg(test)]

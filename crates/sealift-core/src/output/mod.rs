@@ -69,10 +69,6 @@ impl<'w> Place<'w> {
             }
         }
     }
-
-    pub(crate) fn is_uniform(&self) -> bool {
-        matches!(self, Self::Empty | Self::Packed { layout: Layout::Fixed { .. }, .. })
-    }
 }
 
 /// Where the results of a batch are written.
