@@ -477,6 +477,64 @@ mod tests {
     }
 
     #[test]
+    fn what_is_done_says_how_much_room_a_message_needs() {
+        let (nonces, texts, tags) = ([0; 36], [0; 90], [0; 48]);
+        let batch = |ops: &'static [Op], tags| Batch {
+            ops: Ops::Each(ops.into()),
+            tags,
+            ..Batch::seal(3, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 30))
+        };
+        let apart = || Tags::Apart(Column::fixed(&tags, 16));
+        let given = |batch: &Batch<'_>, room: usize, tag: usize| {
+            let places = (Place::fixed(vec![0; 3 * room].leak(), room), vec![0; 3 * tag].leak());
+            verdict(batch, places.0, Place::fixed(places.1, tag)).err()
+        };
+        let no_room = |column, message, room, needed| {
+            Some(BatchError::NoRoom { column, message, room, needed })
+        };
+        let all: &[Op] = &[Op::Verify, Op::Open, Op::Seal];
+        assert_eq!(given(&batch(all, apart()), 30, 16), None);
+        assert_eq!(given(&batch(all, apart()), 29, 16), no_room("out", 1, 29, 30));
+        assert_eq!(given(&batch(all, apart()), 30, 15), no_room("tag", 2, 15, 16));
+        assert_eq!(given(&batch(all, Tags::Appended), 46, 0), None);
+        assert_eq!(given(&batch(all, Tags::Appended), 45, 0), no_room("out", 2, 45, 46));
+        assert_eq!(given(&batch(all, Tags::Appended), 13, 0), no_room("out", 1, 13, 14));
+        let verified: &[Op] = &[Op::Verify; 3];
+        assert_eq!(given(&batch(verified, apart()), 0, 0), None);
+    }
+
+    #[test]
+    fn a_wrong_length_far_behind_is_named_by_its_message() {
+        let (messages, wrong) = (600, 301);
+        let lengths = |usual: usize, other: usize| {
+            (0..messages).map(move |message| if message == wrong { other } else { usual })
+        };
+        let scattered = |usual, other| {
+            Column::Scattered(lengths(usual, other).map(|bytes| vec![0; bytes].into()).collect())
+        };
+        let check = |keys, nonces, texts| {
+            let batch =
+                Batch { tags: Tags::Appended, ..Batch::seal(messages, keys, nonces, texts) };
+            let mut out = vec![0; messages * 40];
+            verdict(&batch, Place::fixed(&mut out, 40), Place::Empty).err()
+        };
+        let raw = |usual, other| Keys::Raw(scattered(usual, other));
+        let ones = || (raw(16, 32), scattered(12, 12), scattered(24, 7));
+        let (keys, nonces, texts) = ones();
+        assert_eq!(check(keys, nonces, texts), None);
+        let (keys, _, texts) = ones();
+        let named = BatchError::NonceLength { message: wrong, bytes: 13 };
+        assert_eq!(check(keys, scattered(12, 13), texts), Some(named));
+        let (_, nonces, texts) = ones();
+        let named =
+            BatchError::KeyLength { algorithm: Algorithm::AesGcm, message: wrong, bytes: 17 };
+        assert_eq!(check(raw(16, 17), nonces, texts), Some(named));
+        let (keys, nonces, _) = ones();
+        let named = BatchError::NoRoom { column: "out", message: wrong, room: 40, needed: 41 };
+        assert_eq!(check(keys, nonces, scattered(24, 25)), Some(named));
+    }
+
+    #[test]
     fn an_owned_output_is_as_large_as_the_results() {
         let (nonces, text, ops) = ([0; 24], [0; 30], [Op::Seal, Op::Open]);
         let batch = Batch {

@@ -502,8 +502,13 @@ impl Stripe {
     }
 
     fn end_lease(&mut self, epoch: u64) {
-        if let Ok(at) = self.leases.binary_search_by_key(&epoch, |(epoch, _)| *epoch) {
-            self.leases[at].1 -= 1;
+        match self.leases.back_mut() {
+            Some((last, count)) if *last == epoch => *count -= 1,
+            _ => {
+                if let Ok(at) = self.leases.binary_search_by_key(&epoch, |(epoch, _)| *epoch) {
+                    self.leases[at].1 -= 1;
+                }
+            }
         }
         while self.leases.front().is_some_and(|(_, count)| *count == 0) {
             self.leases.pop_front();
