@@ -244,8 +244,8 @@ fn check_rooms(batch: &Batch<'_>, output: &Output<'_>) -> Result<(), BatchError>
     Ok(())
 }
 
-/// Whether all results have room, as far as that can be told without asking what is done to each message; `room` and
-/// `tag_room` are what all have, where that is the same.
+/// Whether all results have room, as far as that can be told in a loop without branches; `room` and `tag_room` are what all
+/// have, where that is the same.
 #[inline(always)]
 fn surely_has_room(
     batch: &Batch<'_>,
@@ -253,29 +253,30 @@ fn surely_has_room(
     room: Option<usize>,
     tag_room: Option<usize>,
 ) -> bool {
-    let op = match &batch.ops {
-        Ops::All(op) => Some(*op),
-        Ops::Each(_) => None,
-    };
-    let makes_no_tags = matches!(op, Some(Op::Open | Op::Verify));
-    let has_tags = makes_no_tags
+    let has_tags = matches!(batch.ops, Ops::All(Op::Open | Op::Verify))
         || matches!(batch.tags, Tags::Appended)
         || tag_room.is_some_and(|room| room >= batch.tag_length.bytes());
-    let appended = batch.appended_bytes();
-    let most = |input: usize| match op {
-        None | Some(Op::Seal) => input.saturating_add(appended),
-        Some(Op::Open) => input.saturating_sub(appended),
-        Some(Op::Verify) => 0,
-    };
     // In place what is there is the text with its tag.
-    let Text::Apart(column) = &batch.text else { return has_tags };
+    let (true, Text::Apart(column)) = (has_tags, &batch.text) else { return has_tags };
+    let appended = batch.appended_bytes();
+    let needed = |op, input: usize| match op {
+        Op::Seal => input.saturating_add(appended),
+        Op::Open => input.saturating_sub(appended),
+        Op::Verify => 0,
+    };
     if let (Some(input), Some(room)) = (column.uniform_len(), room) {
-        return has_tags && most(input) <= room;
+        let op = match batch.ops {
+            Ops::All(op) => op,
+            // Nothing needs more.
+            Ops::Each(_) => Op::Seal,
+        };
+        return needed(op, input) <= room;
     }
-    let mut fits = has_tags;
+    let (mut fits, mut message) = (true, 0);
     by_chunks(batch.len, column, &output.text, |inputs, rooms| {
         for (input, room) in inputs.iter().zip(rooms) {
-            fits &= most(*input) <= *room;
+            fits &= needed(batch.ops.get(message), *input) <= *room;
+            message += 1;
         }
     });
     fits
@@ -504,34 +505,29 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_length_far_behind_is_named_by_its_message() {
-        let (messages, wrong) = (600, 301);
-        let lengths = |usual: usize, other: usize| {
-            (0..messages).map(move |message| if message == wrong { other } else { usual })
+    fn a_wrong_length_is_named_by_its_message_wherever_it_is() {
+        let scattered = |messages, wrong, usual: usize, other: usize| {
+            let bytes = |message| if message == wrong { other } else { usual };
+            Column::Scattered((0..messages).map(|one| vec![0; bytes(one)].into()).collect())
         };
-        let scattered = |usual, other| {
-            Column::Scattered(lengths(usual, other).map(|bytes| vec![0; bytes].into()).collect())
-        };
-        let check = |keys, nonces, texts| {
-            let batch =
-                Batch { tags: Tags::Appended, ..Batch::seal(messages, keys, nonces, texts) };
-            let mut out = vec![0; messages * 40];
-            verdict(&batch, Place::fixed(&mut out, 40), Place::Empty).err()
-        };
-        let raw = |usual, other| Keys::Raw(scattered(usual, other));
-        let ones = || (raw(16, 32), scattered(12, 12), scattered(24, 7));
-        let (keys, nonces, texts) = ones();
-        assert_eq!(check(keys, nonces, texts), None);
-        let (keys, _, texts) = ones();
-        let named = BatchError::NonceLength { message: wrong, bytes: 13 };
-        assert_eq!(check(keys, scattered(12, 13), texts), Some(named));
-        let (_, nonces, texts) = ones();
-        let named =
-            BatchError::KeyLength { algorithm: Algorithm::AesGcm, message: wrong, bytes: 17 };
-        assert_eq!(check(raw(16, 17), nonces, texts), Some(named));
-        let (keys, nonces, _) = ones();
-        let named = BatchError::NoRoom { column: "out", message: wrong, room: 40, needed: 41 };
-        assert_eq!(check(keys, nonces, scattered(24, 25)), Some(named));
+        for (messages, wrong) in [(1, 0), (31, 30), (32, 31), (33, 32), (33, 31), (600, 301)] {
+            let column = |usual, other| scattered(messages, wrong, usual, other);
+            let check = |key, nonce, text| {
+                let (keys, nonces) = (Keys::Raw(column(16, key)), column(12, nonce));
+                let sealed = Batch::seal(messages, keys, nonces, column(24, text));
+                let batch = Batch { tags: Tags::Appended, ..sealed };
+                let mut out = vec![0; messages * 40];
+                verdict(&batch, Place::fixed(&mut out, 40), Place::Empty).err()
+            };
+            let (message, algorithm) = (wrong, Algorithm::AesGcm);
+            assert_eq!(check(32, 12, 7), None);
+            let key = BatchError::KeyLength { algorithm, message, bytes: 17 };
+            assert_eq!(check(17, 12, 24), Some(key));
+            let nonce = BatchError::NonceLength { message, bytes: 13 };
+            assert_eq!(check(16, 13, 24), Some(nonce));
+            let text = BatchError::NoRoom { column: "out", message, room: 40, needed: 41 };
+            assert_eq!(check(16, 12, 25), Some(text));
+        }
     }
 
     #[test]
@@ -551,6 +547,7 @@ mod tests {
         let output = OwnedOutput::for_batch(&batch).unwrap();
         assert_eq!((output.text_of(0).len(), output.text_of(1).len()), (18, 12));
         let mut wiped = output;
+        assert!(Work::new(&batch, wiped.as_output(), &NoKeys).is_ok());
         wiped.wipe();
         assert_eq!((wiped.text_of(0), wiped.status().len()), (&[0; 18][..], 2));
         let in_place = Batch { text: Text::InPlace, ..batch };

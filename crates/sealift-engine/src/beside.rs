@@ -34,19 +34,19 @@ impl Shared {
             is_timed,
             beside: None,
         };
+        let decided_here = decided(on_cores, 1.0 - share, true);
+        let decided_there = &decided(other, share, false);
         let (here, there) = thread::scope(|scope| {
-            let decided_there = decided(other, share, false);
             let wait = move || {
                 let one = Some(NonZeroUsize::MIN);
                 second.run(|work| {
-                    let worked = self.run_learnt(work, &decided_there, one, None, at)?;
+                    let worked = self.run_learnt(work, decided_there, one, None, at)?;
                     Ok((worked, *work.shape()))
                 })
             };
             let named = thread::Builder::new().name("sealift-beside".to_owned());
             let waiting = named.spawn_scoped(scope, wait).ok()?;
             self.lock().scheduler.chose_both(beside, self.clock.now_ns());
-            let decided_here = decided(on_cores, 1.0 - share, true);
             let here = first.run(|work| {
                 let worked = self.run_learnt(work, &decided_here, threads, stop, at)?;
                 Ok((worked, *work.shape()))
@@ -62,13 +62,10 @@ impl Shared {
         })?;
         Some(both_worked(here, there).map(|both_worked| {
             let [here, there] = both_worked;
-            let recorded = |decision: &Decision, (worked, shape): &(Worked, Shape)| {
-                self.record_worked(decision, shape, worked, at)
+            let recorded = |decided: &DecidedHere, (worked, shape): &(Worked, Shape)| {
+                self.record_worked(&decided.decision, shape, worked, at)
             };
-            both(
-                recorded(&on_cores.of_share(1.0 - share), &here),
-                recorded(&other.of_share(share), &there),
-            )
+            both(recorded(&decided_here, &here), recorded(decided_there, &there))
         }))
     }
 }

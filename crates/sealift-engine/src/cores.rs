@@ -22,14 +22,13 @@ impl Shared {
         may_stop: bool,
     ) -> Option<Cut> {
         let weight = shape.bytes().saturating_add(MESSAGE_BYTES * shape.messages as u64);
-        let may_pay = threads > 1 && work_ns >= CUT_MIN_NS;
         let is_long = may_stop && weight >= STOPPABLE_BYTES;
-        if !(may_pay || is_long) {
+        if work_ns < CUT_MIN_NS && !is_long {
             return None;
         }
         let Capabilities { cuts, workers, .. } = self.devices[device.0].capabilities();
         let (texts, most) = (*cuts == Cuts::Texts, shares(*cuts, shape, usize::MAX));
-        let may_pay = may_pay && *workers > 1;
+        let may_pay = threads > 1 && work_ns >= CUT_MIN_NS && *workers > 1;
         if !(may_pay || is_long) || most < 2 {
             return None;
         }

@@ -93,7 +93,6 @@ impl Records {
         Self { devices, stripes: Stripes::new(own) }
     }
 
-    #[inline(always)]
     pub(crate) fn push(&self, record: Record) {
         lock(self.stripes.own()).push(record);
     }
@@ -121,7 +120,6 @@ impl Records {
 }
 
 impl ThreadRecords {
-    #[inline(always)]
     fn push(&mut self, record: Record) {
         let counters = &mut self.counters[record.device.0];
         match record.end {

@@ -70,7 +70,6 @@ impl Shared {
     }
 
     /// Works a batch where it was decided: on one device, or on two at the same time.
-    #[inline(always)]
     fn run_decided(
         &self,
         work: &mut Work<'_>,
@@ -91,7 +90,6 @@ impl Shared {
 
     /// Works a batch, or a part of one, on one device, and learns from it. A failure is recorded, and its output is the
     /// caller's to wipe.
-    #[inline(always)]
     pub(crate) fn run_learnt(
         &self,
         work: &mut Work<'_>,
@@ -101,7 +99,7 @@ impl Shared {
         at: Arrival<'_>,
     ) -> Result<Worked, Failure> {
         let decision = &decided.decision;
-        match self.run_checked(work, decided, threads, stop) {
+        match self.run_checked(work, decision, decided.is_timed, threads, stop) {
             Ok(timing) => {
                 self.learn_here(decided, work.shape(), &timing);
                 Ok(Worked { timing, auth_failed: failures(work.statuses()) })
@@ -127,7 +125,6 @@ impl Shared {
     }
 
     /// Records what was worked, with a whole batch's results.
-    #[inline(always)]
     pub(crate) fn record_worked(
         &self,
         decision: &Decision,
@@ -153,8 +150,8 @@ impl Shared {
         let device = decision.device;
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
             Ok(mut work) => {
-                let decided = DecidedHere::before(Arc::new(decision));
-                self.run_checked(&mut work, &decided, Some(NonZeroUsize::MIN), None)
+                let one = Some(NonZeroUsize::MIN);
+                self.run_checked(&mut work, &decision, false, one, None)
             }
             Err(error) => Err((self.failure(device, error.to_string()).into(), End::Failed)),
         };
@@ -187,15 +184,14 @@ impl Shared {
     }
 
     /// Works a batch, on several cores where that pays, and audits it.
-    #[inline(always)]
     fn run_checked(
         &self,
         work: &mut Work<'_>,
-        decided: &DecidedHere,
+        &Decision { device, work_ns, .. }: &Decision,
+        is_timed: bool,
         threads: Option<NonZeroUsize>,
         stop: Option<Stop<'_>>,
     ) -> Result<Timing, (RunError, End)> {
-        let Decision { device, work_ns, .. } = *decided.decision;
         let threads = threads.unwrap_or(self.threads).get();
         let inside = self.callers.enter(work_ns, || {
             // Whoever waits for another machine part has no core.
@@ -203,7 +199,7 @@ impl Shared {
         });
         let timing = match self.cut_of(device, work.shape(), work_ns, threads, stop.is_some()) {
             Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
-            None => self.run_whole(device, work, decided.is_timed).map_err(RunError::from),
+            None => self.run_whole(device, work, is_timed).map_err(RunError::from),
         };
         drop(inside);
         let timing = timing.map_err(|error| (error, End::Failed))?;
@@ -224,7 +220,6 @@ impl Shared {
     }
 
     /// Works a batch on the calling thread, whose own clock is read around it when it `is_timed`.
-    #[inline(always)]
     fn run_whole(
         &self,
         device: DeviceId,
@@ -242,7 +237,7 @@ impl Shared {
     /// Who works a batch.
     fn decide_here(&self, work: &Work<'_>, options: &Options) -> Result<DecidedHere, EngineError> {
         match self.decisions.use_once(&self.devices, work.shape(), options.on) {
-            Some(decision) => Ok(DecidedHere::before(decision)),
+            Some(decision) => Ok(DecidedHere::again(decision)),
             None => self.decide_anew(work, options, &[]),
         }
     }
@@ -264,7 +259,7 @@ impl Shared {
             && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
         {
             let is_timed = scheduler.is_timed(&decision);
-            return Ok(DecidedHere { teaches: true, is_timed, ..DecidedHere::before(decision) });
+            return Ok(DecidedHere { teaches: true, is_timed, ..DecidedHere::again(decision) });
         }
         let request = Request {
             session: first_session(work.batch()),
@@ -329,8 +324,8 @@ pub(crate) struct DecidedHere {
 }
 
 impl DecidedHere {
-    /// As decided before, by which nothing is learnt.
-    fn before(decision: Arc<Decision>) -> Self {
+    /// By a decision on another batch, after which nothing is learnt.
+    fn again(decision: Arc<Decision>) -> Self {
         Self { decision, at_ns: None, teaches: false, is_timed: false, beside: None }
     }
 }

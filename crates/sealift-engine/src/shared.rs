@@ -116,7 +116,6 @@ impl Shared {
     }
 
     /// Works a batch on the calling thread; a device that panics has failed.
-    #[inline(always)]
     pub(crate) fn run_on(
         &self,
         device: DeviceId,
@@ -147,7 +146,6 @@ impl Shared {
         wrong == Some(device)
     }
 
-    #[inline(always)]
     pub(crate) fn record(
         &self,
         ticket: Option<Ticket>,

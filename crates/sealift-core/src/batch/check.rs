@@ -79,8 +79,8 @@ impl Batch<'_> {
     }
 
     /// Checks the columns against each other and the standard. `slot` gives the output slot's
-    /// length of a message, which is the text's when the batch is worked in place; `common_slot` is that of all, if it is
-    /// the same for them.
+    /// length of a message, which is the text's when the batch is worked in place; `common_slot` is the one that all messages
+    /// have, if they do.
     #[inline(always)]
     pub(crate) fn check(
         &self,
@@ -244,20 +244,20 @@ impl Batch<'_> {
             Text::Apart(column) => column.check("text", self.len)?,
             Text::InPlace => common_slot,
         };
-        if let (Some(common), Ops::All(op)) = (common, &self.ops) {
+        // One operation stands for all where they take as much from the input.
+        let op = match self.ops {
+            Ops::All(op) => Some(op),
+            Ops::Each(_) => Some(Op::Seal).filter(|_| self.appended_bytes() == 0),
+        };
+        if let (Some(common), Some(op)) = (common, op) {
             if self.len == 0 {
                 return Ok((0, 0));
             }
-            let bytes = self.judge_text(0, *op, common)?;
+            let bytes = self.judge_text(0, op, common)?;
             return Ok((times(bytes, self.len)?, bytes));
         }
-        let behind = match self.ops {
-            Ops::All(Op::Seal) => Some(0),
-            Ops::All(_) => Some(self.appended_bytes()),
-            // Where tags are apart it doesn't matter what is done.
-            Ops::Each(_) => Some(0).filter(|_| self.appended_bytes() == 0),
-        };
-        if let (Text::Apart(column), Some(behind)) = (&self.text, behind) {
+        if let (Text::Apart(column), Some(op)) = (&self.text, op) {
+            let behind = if op == Op::Seal { 0 } else { self.appended_bytes() };
             let (mut total, mut longest) = (0u64, 0);
             by_chunks(self.len, column, &Column::Empty, |lengths, _| {
                 for length in lengths {
@@ -284,7 +284,7 @@ impl Batch<'_> {
         self.judge_text(message, self.ops.get(message), bytes)
     }
 
-    /// How long the text of a message is whose input has so many bytes.
+    /// The length of a message's text, given that of its input.
     #[inline(always)]
     fn judge_text(&self, message: usize, op: Op, bytes: usize) -> Result<usize, BatchError> {
         let text = self.text_bytes(op, bytes);
@@ -352,10 +352,9 @@ fn each_length(
     if do_fit {
         return Ok(());
     }
-    let mut lengths = (0..messages).map(|message| (message, column.get(message).len()));
-    lengths
-        .find(|(_, bytes)| !fits(*bytes))
-        .map_or(Ok(()), |(message, bytes)| Err(wrong(message, bytes)))
+    let bytes_of = |message| column.get(message).len();
+    let message = (0..messages).find(|message| !fits(bytes_of(*message))).unwrap_or(0);
+    Err(wrong(message, bytes_of(message)))
 }
 
 #[cfg(test)]

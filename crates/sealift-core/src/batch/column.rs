@@ -262,7 +262,10 @@ impl Layout<'_> {
                     Some(last) => ends_within(last, *stride, *len, buffer),
                     None => true,
                 };
-                if fits { Ok(Some(*len)) } else { Err(self.outside(column, messages, buffer)) }
+                if !fits {
+                    return Err(outside(column, messages, *stride, *len, buffer));
+                }
+                Ok(Some(*len))
             }
             Self::Offsets32(offsets) => {
                 check_offsets(column, messages, offsets, buffer).map(|()| None)
@@ -272,20 +275,22 @@ impl Layout<'_> {
             }
         }
     }
+}
 
-    /// The error for a last message that ends behind the buffer.
-    #[cold]
-    #[inline(never)]
-    fn outside(&self, column: &'static str, messages: usize, buffer: usize) -> BatchError {
-        let (stride, len) = match self {
-            Self::Fixed { stride, len } => (*stride as u128, *len as u128),
-            Self::Offsets32(_) | Self::Offsets64(_) => (0, 0),
-        };
-        let message = messages.saturating_sub(1);
-        let start = message as u128 * stride;
-        let [start, end] = [start, start + len].map(|byte| u64::try_from(byte).unwrap_or(u64::MAX));
-        BatchError::OutOfBounds { column, message, start, end, buffer }
-    }
+/// The error for a last message that ends behind the buffer.
+#[cold]
+fn outside(
+    column: &'static str,
+    messages: usize,
+    stride: usize,
+    len: usize,
+    buffer: usize,
+) -> BatchError {
+    let message = messages.saturating_sub(1);
+    let start = message as u128 * stride as u128;
+    let [start, end] =
+        [start, start + len as u128].map(|byte| u64::try_from(byte).unwrap_or(u64::MAX));
+    BatchError::OutOfBounds { column, message, start, end, buffer }
 }
 
 #[inline(always)]

@@ -1,13 +1,11 @@
-//! The lengths of many messages, a few hundred at a time: in loops without a branch for each.
+//! The lengths of many messages, a few at a time: in loops without a branch for each.
 
 use super::{Column, Layout};
 use crate::Place;
 use std::ops::Range;
 
-/// As many as lie in the nearest cache.
-const CHUNK: usize = 256;
-/// As many as a small batch has, for which more room would take longer to clear than to fill.
-const SMALL_CHUNK: usize = 16;
+/// Lengths at a time: each batch clears room for so many.
+const CHUNK: usize = 32;
 
 /// Something that has a length for each message.
 pub(crate) trait Lengths {
@@ -20,25 +18,11 @@ pub(crate) fn by_chunks(
     messages: usize,
     one: &impl Lengths,
     other: &impl Lengths,
-    look: impl FnMut(&[usize], &[usize]),
-) {
-    if messages <= SMALL_CHUNK {
-        by_chunks_of::<SMALL_CHUNK>(messages, one, other, look);
-    } else {
-        by_chunks_of::<CHUNK>(messages, one, other, look);
-    }
-}
-
-#[inline(never)]
-fn by_chunks_of<const N: usize>(
-    messages: usize,
-    one: &impl Lengths,
-    other: &impl Lengths,
     mut look: impl FnMut(&[usize], &[usize]),
 ) {
-    let (mut ones, mut others) = ([0; N], [0; N]);
-    for start in (0..messages).step_by(N) {
-        let range = start..messages.min(start + N);
+    let (mut ones, mut others) = ([0; CHUNK], [0; CHUNK]);
+    for start in (0..messages).step_by(CHUNK) {
+        let range = start..messages.min(start + CHUNK);
         let (ones, others) = (&mut ones[..range.len()], &mut others[..range.len()]);
         one.lengths(range.clone(), ones);
         other.lengths(range, others);

@@ -49,7 +49,8 @@ impl<'w> Place<'w> {
         }
     }
 
-    /// Checks that there are as many, none within another, and gives the one length that all have, when the form says so.
+    /// Checks that there is a place for each message, none within another, and gives the one length that all have, when the
+    /// form says so.
     #[inline(always)]
     pub(crate) fn check(
         &self,

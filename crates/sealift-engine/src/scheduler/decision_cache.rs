@@ -29,12 +29,13 @@ impl DecisionCache {
         shape: &Shape,
         named: Option<DeviceId>,
     ) -> Option<Arc<Decision>> {
-        CACHE.with_borrow_mut(|last| {
+        let used = on_thread(|last| {
             let entry = last.find(self)?;
             let decision = entry.cached.use_once(devices, shape, named)?;
             last.used += 1;
             Some(decision)
-        })
+        });
+        used.flatten()
     }
 
     /// The same without using it.
@@ -44,20 +45,19 @@ impl DecisionCache {
         shape: &Shape,
         named: Option<DeviceId>,
     ) -> Option<Arc<Decision>> {
-        let mut cached =
-            CACHE.with_borrow_mut(|last| last.find(self).map(|entry| entry.cached.clone()))?;
-        cached.use_once(devices, shape, named)
+        let cached = on_thread(|last| last.find(self).map(|entry| entry.cached.clone()));
+        cached.flatten()?.use_once(devices, shape, named)
     }
 
     /// How many batches of this thread went by cached decisions since this was asked last.
     pub(crate) fn take_used(&self) -> u32 {
-        CACHE.with_borrow_mut(|last| std::mem::take(&mut last.used))
+        on_thread(|last| std::mem::take(&mut last.used)).unwrap_or(0)
     }
 
     pub(super) fn put(&self, cached: CachedDecision) {
         let version = self.version.load(Ordering::Relaxed);
         let entry = Entry { engine: self.engine, version, cached };
-        CACHE.with_borrow_mut(|last| last.entry = Some(entry));
+        on_thread(|last| last.entry = Some(entry));
     }
 
     /// No decision is used again, by no thread.
@@ -68,6 +68,11 @@ impl DecisionCache {
 
 thread_local! {
     static CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { entry: None, used: 0 }) };
+}
+
+/// Looks at what the calling thread keeps; none once the thread ends and has dropped it.
+fn on_thread<R>(look: impl FnOnce(&mut ThreadCache) -> R) -> Option<R> {
+    CACHE.try_with(|last| look(&mut last.borrow_mut())).ok()
 }
 
 struct ThreadCache {
@@ -92,7 +97,6 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub(super) struct CachedDecision {
     shape: Shape,
-    /// Behind a pointer: moving it takes longer than the checks of a small batch.
     decision: Arc<Decision>,
     left: u32,
 }
@@ -159,3 +163,29 @@ const CACHED_MAX_NS: f64 = 50_000.0;
 /// So many does a device get that is tried again. The first one finds nothing in its caches, and one may
 /// be interrupted.
 pub(super) const TRIAL_BATCHES: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_ends_keeps_nothing() {
+        struct AtTheEnd;
+        impl Drop for AtTheEnd {
+            fn drop(&mut self) {
+                let (cache, shape) = (DecisionCache::new(), Shape::of_seals(1, 16));
+                assert_eq!(cache.take_used(), 0);
+                assert!(cache.use_once(&[], &shape, None).is_none());
+                let named = Arc::new(Decision::named(DeviceId(0)));
+                cache.put(CachedDecision::new(&shape, &named).unwrap());
+            }
+        }
+        thread_local!(static GUARD: AtTheEnd = const { AtTheEnd });
+        // What is used first is dropped last; a panic in there would end the process.
+        let works = std::thread::spawn(|| {
+            GUARD.with(|_| ());
+            DecisionCache::new().take_used()
+        });
+        assert_eq!(works.join().unwrap(), 0);
+    }
+}

@@ -193,7 +193,9 @@ impl Scheduler {
         }
         // The first batch on a device finds cold caches and teaches nothing, so that the next one has to.
         let cached = cached.filter(|_| self.members[decision.device.0].has_worked());
-        cached.map(|cached| self.decisions.put(cached)).is_some()
+        let Some(cached) = cached else { return false };
+        self.decisions.put(cached);
+        true
     }
 
     /// No decision is used again: the device that took a batch took far longer than was thought.

@@ -28,11 +28,13 @@ pub(super) fn pays<W: Width>(
     if range.len() < MIN || !are_short {
         return false;
     }
-    let is_taken = blocks::<W>(shape.text_bytes_max, shape.aad_bytes_max).is_some();
+    let longest = (shape.text_bytes_max, shape.aad_bytes_max);
     let mut spans = work.spans();
     if !spans.is_regular() {
         return look_alike::<W>(&mut spans, range, schedules);
     }
+    // As long are all, but for tags that are a part of the input of some.
+    let is_taken = blocks::<W>(longest.0, longest.1).is_some();
     is_taken && (spans.common_op().is_some() || range.len() >= OPS * KIND_MIN)
 }
 

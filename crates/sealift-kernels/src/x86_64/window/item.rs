@@ -56,7 +56,7 @@ impl Item {
 
     /// Whether a message is so long that it is worked by itself.
     #[inline]
-    pub(crate) fn is_long(span: &Span) -> bool {
+    fn is_long(span: &Span) -> bool {
         span.text_bytes > LONGEST_TEXT
     }
 

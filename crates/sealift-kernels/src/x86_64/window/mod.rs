@@ -64,7 +64,7 @@ fn on_desks(
     let is_longest_long = work.shape().text_bytes_max > LONGEST_TEXT;
     let mut spans = work.spans();
     let is_irregular = !spans.is_regular();
-    // Then all are.
+    // Then all are, but for tags that are a part of the input of some.
     if is_longest_long && !is_irregular {
         return range.collect();
     }
