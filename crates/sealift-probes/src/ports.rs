@@ -8,24 +8,20 @@ pub struct Ports {
     run: fn(Load) -> [u64; STATES],
     /// Blocks of 16 bytes in a register.
     pub lanes: usize,
-    /// What hashing a register takes: four products and their sums, two of which AVX-512 adds at a time; on registers of one
-    /// block three products, as Karatsuba has them.
-    pub hashed: Load,
     /// The instructions, for people.
     pub detail: &'static str,
 }
 
-/// So many instructions, each on a register.
+/// So many registers under one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Rounds of AES.
+    /// Rounds of AES: 10, 12 or 14.
     pub rounds: u64,
-    /// Carry-less multiplications.
-    pub products: u64,
-    /// Sums of any kind.
-    pub sums: u64,
-    /// Shuffles of bytes.
-    pub shuffles: u64,
+    /// Registers that are encrypted: the rounds, and three sums, for the counter, the first round key and the text.
+    pub encrypted: u64,
+    /// Registers that are hashed: a shuffle, four products and four sums; with AVX-512 two sums, of three terms; on registers
+    /// of one block three products, as Karatsuba has them.
+    pub hashed: u64,
 }
 
 /// Registers of AES in flight.
@@ -43,7 +39,7 @@ impl Ports {
         None
     }
 
-    /// Does that, but for the rest of a loop's turn, and gives the first words of the states.
+    /// Does that, but for the last registers of eight, and gives the first words of the states.
     pub fn work(&self, load: Load) -> [u64; STATES] {
         (self.run)(load)
     }
@@ -55,7 +51,6 @@ mod x86_64 {
     use std::arch::{asm, x86_64::*};
 
     pub(super) fn widest() -> Option<Ports> {
-        let hashed = |products, sums, shuffles| Load { rounds: 0, products, sums, shuffles };
         if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("vaes")
@@ -63,14 +58,12 @@ mod x86_64 {
         {
             // SAFETY: the processor was asked for these instructions just above.
             let run = |load| unsafe { of_512_bits(load) };
-            let detail = "VAES and VPCLMULQDQ on 512 bits";
-            return Some(Ports { run, lanes: 4, hashed: hashed(4, 2, 1), detail });
+            return Some(Ports { run, lanes: 4, detail: "VAES and VPCLMULQDQ on 512 bits" });
         }
         if is_x86_feature_detected!("vaes") && is_x86_feature_detected!("vpclmulqdq") {
             // SAFETY: as above; with them come registers of 256 bits.
             let run = |load| unsafe { of_256_bits(load) };
-            let detail = "VAES and VPCLMULQDQ on 256 bits";
-            return Some(Ports { run, lanes: 2, hashed: hashed(4, 4, 1), detail });
+            return Some(Ports { run, lanes: 2, detail: "VAES and VPCLMULQDQ on 256 bits" });
         }
         if is_x86_feature_detected!("avx")
             && is_x86_feature_detected!("aes")
@@ -78,26 +71,9 @@ mod x86_64 {
         {
             // SAFETY: the processor was asked for AVX, AES-NI and PCLMULQDQ just above.
             let run = |load| unsafe { of_128_bits(load) };
-            let detail = "AES-NI and PCLMULQDQ on 128 bits";
-            return Some(Ports { run, lanes: 1, hashed: hashed(3, 4, 2), detail });
+            return Some(Ports { run, lanes: 1, detail: "AES-NI and PCLMULQDQ on 128 bits" });
         }
         None
-    }
-
-    /// So many of a loop's turns, evenly among all.
-    struct Share {
-        of: u64,
-        all: u64,
-        due: u64,
-    }
-
-    impl Share {
-        fn is_due(&mut self) -> bool {
-            self.due += self.of;
-            let is_due = self.due >= self.all;
-            self.due -= if is_due { self.all } else { 0 };
-            is_due
-        }
     }
 
     macro_rules! round {
@@ -112,29 +88,37 @@ mod x86_64 {
         };
     }
 
-    /// Of two terms or three, as the instruction has them.
-    macro_rules! sum {
-        ($m:literal, $sum:literal, $terms:literal, $to:literal) => {
-            concat!($sum, " {", $to, ":", $m, "}, {", $to, ":", $m, "}, {key:", $m, "}", $terms)
+    macro_rules! shuffle {
+        ($m:literal) => {
+            concat!("vpshufb {p:", $m, "}, {key:", $m, "}, {key:", $m, "}")
         };
     }
 
-    /// Eight rounds, four products, four sums or a shuffle, as often as there are so many, evenly in the same turns.
+    macro_rules! sum {
+        ($m:literal, $to:literal) => {
+            concat!("vpxor {", $to, ":", $m, "}, {", $to, ":", $m, "}, {key:", $m, "}")
+        };
+    }
+
+    /// Of three terms where that is one instruction.
+    macro_rules! sum_512 {
+        ($to:literal) => {
+            concat!("vpternlogd {", $to, ":z}, {", $to, ":z}, {key:z}, 0x96")
+        };
+    }
+
+    /// Steps of eight registers: their rounds, and what else there is of them between these.
     macro_rules! of_width {
         (
-            $name:ident, $features:literal, $class:ident, $m:literal, $sum:literal, $terms:literal,
-            $zero:expr, $low:expr
+            $name:ident, $features:literal, $class:ident, $m:literal, $zero:expr, $low:expr,
+            hashed: [$($hashed:expr),+], encrypted: [$($encrypted:expr),+]
         ) => {
             #[target_feature(enable = $features)]
             fn $name(load: Load) -> [u64; STATES] {
-                let Load { rounds, products, sums, shuffles } = load;
-                let shares = [rounds / 8, products / 4, sums / 4, shuffles];
-                let all = shares.into_iter().fold(0, u64::max);
-                let [mut rounds, mut products, mut sums, mut shuffles] =
-                    shares.map(|of| Share { of, all, due: 0 });
-                let (key, mut states, mut added) = ($zero, [$zero; STATES], [$zero; 4]);
-                for _ in 0..all {
-                    if rounds.is_due() {
+                const REGISTERS: u64 = STATES as u64;
+                let (key, mut states, mut sums) = ($zero, [$zero; STATES], [$zero; 4]);
+                macro_rules! rounds {
+                    () => {
                         // SAFETY: registers only.
                         unsafe {
                             asm!(
@@ -158,49 +142,45 @@ mod x86_64 {
                                 options(nomem, nostack, preserves_flags),
                             )
                         }
-                    }
-                    if products.is_due() {
+                    };
+                }
+                macro_rules! others {
+                    ($instructions:expr) => {
                         // SAFETY: registers only.
                         unsafe {
                             asm!(
-                                product!($m, "0x00"),
-                                product!($m, "0x01"),
-                                product!($m, "0x10"),
-                                product!($m, "0x11"),
+                                $instructions,
+                                concat!("/* {p:", $m, "} {a:", $m, "} {b:", $m, "} {c:", $m, "} {d:", $m, "} */"),
                                 key = in($class) key,
                                 p = out($class) _,
+                                a = inout($class) sums[0],
+                                b = inout($class) sums[1],
+                                c = inout($class) sums[2],
+                                d = inout($class) sums[3],
                                 options(nomem, nostack, preserves_flags),
                             )
                         }
-                    }
-                    if sums.is_due() {
-                        // SAFETY: registers only.
-                        unsafe {
-                            asm!(
-                                sum!($m, $sum, $terms, "a"),
-                                sum!($m, $sum, $terms, "b"),
-                                sum!($m, $sum, $terms, "c"),
-                                sum!($m, $sum, $terms, "d"),
-                                key = in($class) key,
-                                a = inout($class) added[0],
-                                b = inout($class) added[1],
-                                c = inout($class) added[2],
-                                d = inout($class) added[3],
-                                options(nomem, nostack, preserves_flags),
-                            )
+                    };
+                }
+                let both = load.encrypted.min(load.hashed);
+                for _ in 0..both / REGISTERS {
+                    for round in 0..load.rounds {
+                        rounds!();
+                        if round < REGISTERS {
+                            others!(concat!($($hashed, "\n",)+ $($encrypted, "\n",)+));
                         }
                     }
-                    if shuffles.is_due() {
-                        // SAFETY: registers only.
-                        unsafe {
-                            asm!(
-                                concat!("vpshufb {p:", $m, "}, {key:", $m, "}, {key:", $m, "}"),
-                                key = in($class) key,
-                                p = out($class) _,
-                                options(nomem, nostack, preserves_flags),
-                            )
+                }
+                for _ in 0..(load.encrypted - both) / REGISTERS {
+                    for round in 0..load.rounds {
+                        rounds!();
+                        if round < REGISTERS {
+                            others!(concat!($($encrypted, "\n",)+));
                         }
                     }
+                }
+                for _ in 0..load.hashed - both {
+                    others!(concat!($($hashed, "\n",)+));
                 }
                 states.map(|state| _mm_cvtsi128_si64($low(state)).cast_unsigned())
             }
@@ -208,34 +188,31 @@ mod x86_64 {
     }
 
     of_width!(
-        of_512_bits,
-        "avx512f,avx512bw,vaes,vpclmulqdq",
-        zmm_reg,
-        "z",
-        "vpternlogd",
-        ", 0x96",
-        _mm512_setzero_si512(),
-        |state| _mm512_castsi512_si128(state)
+        of_512_bits, "avx512f,avx512bw,vaes,vpclmulqdq", zmm_reg, "z",
+        _mm512_setzero_si512(), |state| _mm512_castsi512_si128(state),
+        hashed: [
+            shuffle!("z"), product!("z", "0x00"), product!("z", "0x01"), sum_512!("a"),
+            product!("z", "0x10"), product!("z", "0x11"), sum_512!("b")
+        ],
+        encrypted: [sum_512!("c"), sum_512!("d"), sum_512!("c")]
     );
     of_width!(
-        of_256_bits,
-        "avx2,vaes,vpclmulqdq",
-        ymm_reg,
-        "y",
-        "vpxor",
-        "",
-        _mm256_setzero_si256(),
-        |state| { _mm256_castsi256_si128(state) }
+        of_256_bits, "avx2,vaes,vpclmulqdq", ymm_reg, "y",
+        _mm256_setzero_si256(), |state| _mm256_castsi256_si128(state),
+        hashed: [
+            shuffle!("y"), product!("y", "0x00"), sum!("y", "a"), product!("y", "0x01"), sum!("y", "b"),
+            product!("y", "0x10"), sum!("y", "c"), product!("y", "0x11"), sum!("y", "d")
+        ],
+        encrypted: [sum!("y", "a"), sum!("y", "b"), sum!("y", "c")]
     );
     of_width!(
-        of_128_bits,
-        "avx,aes,pclmulqdq",
-        xmm_reg,
-        "x",
-        "vpxor",
-        "",
-        _mm_setzero_si128(),
-        |state| state
+        of_128_bits, "avx,aes,pclmulqdq", xmm_reg, "x",
+        _mm_setzero_si128(), |state| state,
+        hashed: [
+            shuffle!("x"), product!("x", "0x00"), sum!("x", "a"), product!("x", "0x11"), sum!("x", "b"),
+            shuffle!("x"), sum!("x", "c"), product!("x", "0x00"), sum!("x", "d")
+        ],
+        encrypted: [sum!("x", "a"), sum!("x", "b"), sum!("x", "c")]
     );
 }
 
@@ -249,8 +226,8 @@ mod tests {
         const BOXED: [u8; 6] = [0x00, 0x63, 0xfb, 0x0f, 0x76, 0x38];
         let Some(ports) = Ports::widest() else { return };
         for (times, byte) in (0..).zip(BOXED) {
-            for (products, sums, shuffles) in [(0, 0, 0), (8, 32, 2), (100, 8, 1), (8, 200, 70)] {
-                let load = Load { rounds: 8 * times, products, sums, shuffles };
+            for (encrypted, hashed) in [(8, 0), (8, 8), (15, 200)] {
+                let load = Load { rounds: times, encrypted, hashed };
                 assert_eq!(ports.work(load), [u64::from_ne_bytes([byte; 8]); STATES], "{load:?}");
             }
         }
