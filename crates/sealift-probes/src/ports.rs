@@ -39,7 +39,7 @@ impl Ports {
         None
     }
 
-    /// Does that, but for the last registers of eight, and gives the first words of the states.
+    /// Does that, and gives the first words of the states.
     pub fn work(&self, load: Load) -> [u64; STATES] {
         (self.run)(load)
     }
@@ -107,29 +107,27 @@ mod x86_64 {
         };
     }
 
-    /// Steps of eight registers: their rounds, and what else there is of them between these.
+    /// A register at a time: as many rounds as it takes, of all states, and between eight of them what else it takes.
     macro_rules! of_width {
         (
             $name:ident, $features:literal, $class:ident, $m:literal, $zero:expr, $low:expr,
-            hashed: [$($hashed:expr),+], encrypted: [$($encrypted:expr),+]
+            hashed: [$($h:expr),+], encrypted: [$e0:expr, $e1:expr, $e2:expr],
+            both: [$b0:expr, $b1:expr, $b2:expr, $b3:expr, $b4:expr, $b5:expr, $b6:expr, $b7:expr]
         ) => {
             #[target_feature(enable = $features)]
             fn $name(load: Load) -> [u64; STATES] {
-                const REGISTERS: u64 = STATES as u64;
                 let (key, mut states, mut sums) = ($zero, [$zero; STATES], [$zero; 4]);
-                macro_rules! rounds {
-                    () => {
+                macro_rules! instructions {
+                    ($list:expr) => {
                         // SAFETY: registers only.
                         unsafe {
                             asm!(
-                                round!($m, "a"),
-                                round!($m, "b"),
-                                round!($m, "c"),
-                                round!($m, "d"),
-                                round!($m, "e"),
-                                round!($m, "f"),
-                                round!($m, "g"),
-                                round!($m, "h"),
+                                $list,
+                                concat!(
+                                    "/* {key:", $m, "} {p:", $m, "} {q:", $m, "} {r:", $m, "} {s:", $m, "} {t:", $m,
+                                    "} {a:", $m, "} {b:", $m, "} {c:", $m, "} {d:", $m, "} {e:", $m, "} {f:", $m,
+                                    "} {g:", $m, "} {h:", $m, "} */"
+                                ),
                                 key = in($class) key,
                                 a = inout($class) states[0],
                                 b = inout($class) states[1],
@@ -139,48 +137,50 @@ mod x86_64 {
                                 f = inout($class) states[5],
                                 g = inout($class) states[6],
                                 h = inout($class) states[7],
+                                p = out($class) _,
+                                q = inout($class) sums[0],
+                                r = inout($class) sums[1],
+                                s = inout($class) sums[2],
+                                t = inout($class) sums[3],
                                 options(nomem, nostack, preserves_flags),
                             )
                         }
                     };
                 }
-                macro_rules! others {
-                    ($instructions:expr) => {
-                        // SAFETY: registers only.
-                        unsafe {
-                            asm!(
-                                $instructions,
-                                concat!("/* {p:", $m, "} {a:", $m, "} {b:", $m, "} {c:", $m, "} {d:", $m, "} */"),
-                                key = in($class) key,
-                                p = out($class) _,
-                                a = inout($class) sums[0],
-                                b = inout($class) sums[1],
-                                c = inout($class) sums[2],
-                                d = inout($class) sums[3],
-                                options(nomem, nostack, preserves_flags),
-                            )
+                macro_rules! rounds {
+                    ($i0:expr, $i1:expr, $i2:expr, $i3:expr, $i4:expr, $i5:expr, $i6:expr, $i7:expr) => {
+                        instructions!(concat!(
+                            round!($m, "a"), "\n", $i0, "\n", round!($m, "b"), "\n", $i1, "\n",
+                            round!($m, "c"), "\n", $i2, "\n", round!($m, "d"), "\n", $i3, "\n",
+                            round!($m, "e"), "\n", $i4, "\n", round!($m, "f"), "\n", $i5, "\n",
+                            round!($m, "g"), "\n", $i6, "\n", round!($m, "h"), "\n", $i7
+                        ))
+                    };
+                }
+                macro_rules! further_rounds {
+                    () => {
+                        if load.rounds > 8 {
+                            instructions!(concat!(round!($m, "a"), "\n", round!($m, "b")));
+                        }
+                        if load.rounds > 10 {
+                            instructions!(concat!(round!($m, "c"), "\n", round!($m, "d")));
+                        }
+                        if load.rounds > 12 {
+                            instructions!(concat!(round!($m, "e"), "\n", round!($m, "f")));
                         }
                     };
                 }
                 let both = load.encrypted.min(load.hashed);
-                for _ in 0..both / REGISTERS {
-                    for round in 0..load.rounds {
-                        rounds!();
-                        if round < REGISTERS {
-                            others!(concat!($($hashed, "\n",)+ $($encrypted, "\n",)+));
-                        }
-                    }
+                for _ in 0..both {
+                    rounds!($b0, $b1, $b2, $b3, $b4, $b5, $b6, $b7);
+                    further_rounds!();
                 }
-                for _ in 0..(load.encrypted - both) / REGISTERS {
-                    for round in 0..load.rounds {
-                        rounds!();
-                        if round < REGISTERS {
-                            others!(concat!($($encrypted, "\n",)+));
-                        }
-                    }
+                for _ in both..load.encrypted {
+                    rounds!($e0, "", $e1, "", $e2, "", "", "");
+                    further_rounds!();
                 }
                 for _ in 0..load.hashed - both {
-                    others!(concat!($($hashed, "\n",)+));
+                    instructions!(concat!($($h, "\n"),+));
                 }
                 states.map(|state| _mm_cvtsi128_si64($low(state)).cast_unsigned())
             }
@@ -191,28 +191,45 @@ mod x86_64 {
         of_512_bits, "avx512f,avx512bw,vaes,vpclmulqdq", zmm_reg, "z",
         _mm512_setzero_si512(), |state| _mm512_castsi512_si128(state),
         hashed: [
-            shuffle!("z"), product!("z", "0x00"), product!("z", "0x01"), sum_512!("a"),
-            product!("z", "0x10"), product!("z", "0x11"), sum_512!("b")
+            shuffle!("z"), product!("z", "0x00"), product!("z", "0x01"), sum_512!("q"),
+            product!("z", "0x10"), product!("z", "0x11"), sum_512!("r")
         ],
-        encrypted: [sum_512!("c"), sum_512!("d"), sum_512!("c")]
+        encrypted: [sum_512!("s"), sum_512!("t"), sum_512!("s")],
+        both: [
+            shuffle!("z"), product!("z", "0x00"), sum_512!("s"),
+            concat!(product!("z", "0x01"), "\n", sum_512!("q")), sum_512!("t"),
+            product!("z", "0x10"), sum_512!("s"), concat!(product!("z", "0x11"), "\n", sum_512!("r"))
+        ]
     );
     of_width!(
         of_256_bits, "avx2,vaes,vpclmulqdq", ymm_reg, "y",
         _mm256_setzero_si256(), |state| _mm256_castsi256_si128(state),
         hashed: [
-            shuffle!("y"), product!("y", "0x00"), sum!("y", "a"), product!("y", "0x01"), sum!("y", "b"),
-            product!("y", "0x10"), sum!("y", "c"), product!("y", "0x11"), sum!("y", "d")
+            shuffle!("y"), product!("y", "0x00"), sum!("y", "q"), product!("y", "0x01"), sum!("y", "r"),
+            product!("y", "0x10"), sum!("y", "s"), product!("y", "0x11"), sum!("y", "t")
         ],
-        encrypted: [sum!("y", "a"), sum!("y", "b"), sum!("y", "c")]
+        encrypted: [sum!("y", "q"), sum!("y", "r"), sum!("y", "s")],
+        both: [
+            shuffle!("y"), concat!(product!("y", "0x00"), "\n", sum!("y", "q")), sum!("y", "r"),
+            concat!(product!("y", "0x01"), "\n", sum!("y", "s")), sum!("y", "t"),
+            concat!(product!("y", "0x10"), "\n", sum!("y", "q")), sum!("y", "r"),
+            concat!(product!("y", "0x11"), "\n", sum!("y", "s"))
+        ]
     );
     of_width!(
         of_128_bits, "avx,aes,pclmulqdq", xmm_reg, "x",
         _mm_setzero_si128(), |state| state,
         hashed: [
-            shuffle!("x"), product!("x", "0x00"), sum!("x", "a"), product!("x", "0x11"), sum!("x", "b"),
-            shuffle!("x"), sum!("x", "c"), product!("x", "0x00"), sum!("x", "d")
+            shuffle!("x"), product!("x", "0x00"), sum!("x", "q"), product!("x", "0x11"), sum!("x", "r"),
+            shuffle!("x"), sum!("x", "s"), product!("x", "0x00"), sum!("x", "t")
         ],
-        encrypted: [sum!("x", "a"), sum!("x", "b"), sum!("x", "c")]
+        encrypted: [sum!("x", "q"), sum!("x", "r"), sum!("x", "s")],
+        both: [
+            shuffle!("x"), concat!(product!("x", "0x00"), "\n", sum!("x", "q")), sum!("x", "r"),
+            concat!(product!("x", "0x11"), "\n", sum!("x", "s")), sum!("x", "t"),
+            concat!(shuffle!("x"), "\n", sum!("x", "q")), product!("x", "0x00"),
+            concat!(sum!("x", "r"), "\n", sum!("x", "s"))
+        ]
     );
 }
 
@@ -221,14 +238,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_register_goes_through_as_many_rounds_as_its_share() {
-        // A round of equal bytes under a key of zeros is the S-box, here from 0 on (FIPS 197, table 4).
-        const BOXED: [u8; 6] = [0x00, 0x63, 0xfb, 0x0f, 0x76, 0x38];
+    fn every_register_takes_its_rounds() {
+        // Rounds of equal bytes under a key of zeros are the S-box, here from 0 on (FIPS 197, table 4).
+        const BOXED: [u8; 7] = [0x00, 0x63, 0xfb, 0x0f, 0x76, 0x38, 0x07];
         let Some(ports) = Ports::widest() else { return };
-        for (times, byte) in (0..).zip(BOXED) {
-            for (encrypted, hashed) in [(8, 0), (8, 8), (15, 200)] {
-                let load = Load { rounds: times, encrypted, hashed };
-                assert_eq!(ports.work(load), [u64::from_ne_bytes([byte; 8]); STATES], "{load:?}");
+        for (rounds, twice) in [(10, 2), (12, 4), (14, 6)] {
+            for (encrypted, hashed) in [(0, 3), (1, 0), (2, 2), (3, 1)] {
+                let load = Load { rounds, encrypted, hashed };
+                let state = |at: usize| {
+                    let times = encrypted as usize * if at < twice { 2 } else { 1 };
+                    u64::from_ne_bytes([BOXED[times]; 8])
+                };
+                assert_eq!(ports.work(load), std::array::from_fn(state), "{load:?}");
             }
         }
     }
