@@ -246,8 +246,8 @@ mod tests {
             for (encrypted, hashed) in [(0, 3), (1, 0), (2, 2), (3, 1)] {
                 let load = Load { rounds, encrypted, hashed };
                 let state = |at: usize| {
-                    let times = encrypted as usize * if at < twice { 2 } else { 1 };
-                    u64::from_ne_bytes([BOXED[times]; 8])
+                    let times = encrypted * if at < twice { 2 } else { 1 };
+                    u64::from_ne_bytes([BOXED[usize::try_from(times).unwrap()]; 8])
                 };
                 assert_eq!(ports.work(load), std::array::from_fn(state), "{load:?}");
             }
