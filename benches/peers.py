@@ -8,7 +8,7 @@ in turn, in processes kept to one core:
 
 - the engine: Engine::detect() with its default policy and devices, all messages in one call;
 - the kernels alone, with expanded keys and checked columns;
-- ports: the vector instructions of AES-GCM alone, without memory, which is the peak of this processor;
+- ports: the vector instructions of AES-GCM alone, without memory: the peak of this processor;
 - every library that is found, called for each message, with keys expanded beforehand: AWS-LC, ring,
   RustCrypto and graviola are linked, BoringSSL, OpenSSL, Intel's IPP and ipsec-mb are opened.
 

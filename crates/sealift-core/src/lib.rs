@@ -19,6 +19,7 @@ mod nonce;
 mod output;
 mod overlap;
 mod pieces;
+mod room;
 mod spans;
 mod spec;
 mod tag;
