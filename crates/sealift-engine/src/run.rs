@@ -3,7 +3,7 @@
 use crate::cores::{RunError, Stop};
 use crate::flight::Flying;
 use crate::record::End;
-use crate::scheduler::{Because, Beside, Decision, Nobody, Request};
+use crate::scheduler::{Because, Beside, Decision, Nobody, Request, is_as_predicted};
 use crate::shared::{Shared, failures, first_session};
 use crate::store::KeyStore;
 use crate::{DeviceId, EngineError, Options, Report, route};
@@ -281,25 +281,31 @@ impl Shared {
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
-        let teaches = !(is_cached && decision.because == Because::Explored);
+        let finds_nothing = is_cached && decision.because == Because::Explored;
+        let teaches = !finds_nothing && scheduler.learns_from_next(&decision);
         let is_timed = teaches && scheduler.is_timed(&decision);
         let beside = beside.map(Box::new);
         Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed, beside })
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
-    /// anew, and teaches.
+    /// anew, and teaches. So do the next ones where one that was asked for anew and taught nothing was not as predicted.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        let is_surprise = took_ns > SURPRISING * decided.decision.work_ns;
-        if !decided.teaches && !is_surprise {
+        let times = took_ns / decided.decision.work_ns;
+        let is_surprise = times > SURPRISING;
+        let unsettles = !decided.teaches && decided.at_ns.is_some() && !is_as_predicted(times);
+        if !decided.teaches && !is_surprise && !unsettles {
             return;
         }
         let scheduler = &mut self.lock().scheduler;
         if decided.teaches {
             scheduler.finished(decided.decision.device, shape, timing, None, timing.end_ns);
+        }
+        if unsettles {
+            scheduler.unsettle(decided.decision.device);
         }
         if is_surprise {
             scheduler.invalidate_decisions();

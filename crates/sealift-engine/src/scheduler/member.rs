@@ -6,6 +6,7 @@ use super::excess::{Excess, HOPE_MAX_NS, SLOW_MOST, SLOW_MOST_ON_CORES};
 use super::health::{Health, State};
 use super::known::Classes;
 use super::quote::Candidate;
+use super::sampling::Sampling;
 use super::trial::Trial;
 use crate::DeviceId;
 use crate::cores::shares;
@@ -44,6 +45,7 @@ pub(super) struct Member {
     clocked: f64,
     /// Batches to come that are looked at closely, because one before them took surprisingly long.
     watched: u32,
+    sampling: Sampling,
     trial: Trial,
     excess: Excess,
 }
@@ -70,6 +72,7 @@ impl Member {
             trial_gap_ns: TRIAL_GAP_MIN_NS,
             clocked: 0.0,
             watched: 0,
+            sampling: Sampling::default(),
             trial: Trial::default(),
             excess: Excess::default(),
         }
@@ -197,6 +200,20 @@ impl Member {
         self.works_on.is_cores() && (is_long || self.watched > 0)
     }
 
+    /// Whether the next batch, which takes so long, is learnt from: not each one that is timed by the thread's own clock.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    pub(super) fn learns_from_next(&mut self, work_ns: f64) -> bool {
+        let range = ThreadUsage::WORTH_READING_NS as f64..ALWAYS_TIMED_NS;
+        let may_be_left_out =
+            self.works_on.is_cores() && self.watched == 0 && range.contains(&work_ns);
+        !may_be_left_out || self.sampling.takes_next()
+    }
+
+    /// A batch that was not learnt from did not take what was predicted.
+    pub(super) fn unsettle(&mut self) {
+        self.sampling.unsettle();
+    }
+
     /// Another one is chosen for a batch that would take so long there.
     pub(super) fn missed(&mut self, work_ns: f64) {
         self.missed_ns += work_ns;
@@ -255,6 +272,9 @@ impl Member {
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
+        }
+        if usual_ns >= ThreadUsage::WORTH_READING_NS as f64 {
+            self.sampling.note(times);
         }
         if self.waited_for_others(usual_ns, times, core_ns.is_some()) {
             return;
@@ -433,6 +453,8 @@ const TRIAL_GAP_MAX_NS: u64 = 50_000_000;
 const NO_FASTER: f64 = 0.97;
 /// So many times what was predicted is no scatter.
 const SURPRISING: f64 = 1.5;
+/// From here on reading the thread's own clock costs nothing to speak of.
+const ALWAYS_TIMED_NS: f64 = 1e6;
 /// So many batches are looked at closely after one that surprised.
 const WATCHED_BATCHES: u32 = 8;
 /// So many in a row without a surprise make what is known the usual cost.

@@ -18,6 +18,7 @@ mod member;
 mod policy;
 mod quote;
 mod round_robin;
+mod sampling;
 mod seats;
 mod size_split;
 mod split;
@@ -30,6 +31,7 @@ pub use quote::{Because, Candidate, Decision, Explained};
 pub(crate) use asking::{Nobody, Request};
 pub(crate) use beside::Beside;
 pub(crate) use decision_cache::DecisionCache;
+pub(crate) use sampling::is_as_predicted;
 
 use crate::{DeviceId, EngineError};
 use decision_cache::{CachedDecision, TRIAL_BATCHES};
@@ -165,6 +167,17 @@ impl Scheduler {
     /// Whether a batch on the calling thread should be timed by the thread's own clock, too.
     pub(crate) fn is_timed(&self, decision: &Decision) -> bool {
         self.members[decision.device.0].is_timed(decision.work_ns)
+    }
+
+    /// Whether what a batch on the calling thread takes is learnt.
+    pub(crate) fn learns_from_next(&mut self, decision: &Decision) -> bool {
+        let is_trial = decision.because == Because::Explored;
+        is_trial || self.members[decision.device.0].learns_from_next(decision.work_ns)
+    }
+
+    /// A batch that was not learnt from did not take what was predicted.
+    pub(crate) fn unsettle(&mut self, device: DeviceId) {
+        self.members[device.0].unsettle();
     }
 
     /// The decisions that threads use again.

@@ -21,6 +21,8 @@ struct Core {
     is_fresh: AtomicBool,
     /// Of the time slice that the thread has.
     left_ns: AtomicU64,
+    /// How often anybody asked what threads use.
+    asked: AtomicU64,
     /// Whether nobody counts what threads use.
     is_blind: AtomicBool,
 }
@@ -55,6 +57,7 @@ impl Clock for Core {
     }
 
     fn thread_usage(&self) -> Option<ThreadUsage> {
+        self.asked.fetch_add(1, Relaxed);
         let usage = ThreadUsage {
             faults: self.faults.load(Relaxed),
             processor_ns: self.processor_ns.load(Relaxed),
@@ -149,7 +152,7 @@ fn batches_that_touch_fresh_memory_now_and_then_move_no_prediction_and_many_in_a
         while bench.run() != device {}
         used();
         (0..10).for_each(|_| _ = bench.run());
-        assert_eq!(cost_ns(), before_ns);
+        assert!((cost_ns() - before_ns).abs() < 1.0, "{} and {before_ns}", cost_ns());
     }
     fresh();
     let mut batches = 0;
@@ -157,6 +160,19 @@ fn batches_that_touch_fresh_memory_now_and_then_move_no_prediction_and_many_in_a
         bench.run();
         batches += 1;
         assert!(batches < 100);
+    }
+}
+
+#[test]
+fn the_thread_s_own_clock_is_read_around_few_batches_that_take_what_was_predicted() {
+    for (batch_ns, readings) in [(20_000, 0), (200_000, 20), (2_000_000, 160)] {
+        let bench = Bench::new([batch_ns, 10 * batch_ns]);
+        bench.run_for(100 * batch_ns);
+        let settled = bench.core.asked.load(Relaxed);
+        // No more than a trial or two beside them.
+        let devices = bench.run_for(80 * batch_ns);
+        let asked = bench.core.asked.load(Relaxed) - settled;
+        assert!(asked >= readings * 3 / 4 && asked <= readings + 4, "{asked}, {}", devices.len());
     }
 }
 
