@@ -3,7 +3,7 @@
 use crate::cores::{RunError, Stop};
 use crate::flight::Flying;
 use crate::record::End;
-use crate::scheduler::{Because, Beside, Decision, Nobody, Request, is_as_predicted};
+use crate::scheduler::{Because, Beside, Decision, Nobody, Request};
 use crate::shared::{Shared, failures, first_session};
 use crate::store::KeyStore;
 use crate::{DeviceId, EngineError, Options, Report, route};
@@ -289,14 +289,16 @@ impl Shared {
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
-    /// anew, and teaches. So do the next ones where one that was asked for anew and taught nothing was not as predicted.
+    /// anew, and teaches. So do the next ones where one that was asked for anew and taught nothing took longer than scatter tells.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
         let times = took_ns / decided.decision.work_ns;
         let is_surprise = times > SURPRISING;
-        let unsettles = !decided.teaches && decided.at_ns.is_some() && !is_as_predicted(times);
+        let is_left_out = !decided.teaches && decided.at_ns.is_some();
+        let is_trial = decided.decision.because == Because::Explored;
+        let unsettles = is_left_out && !is_trial && times > SCATTER;
         if !decided.teaches && !is_surprise && !unsettles {
             return;
         }
@@ -315,6 +317,9 @@ impl Shared {
 
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
+
+/// So many times may be scatter: other work in shared caches, or on the core's other half.
+const SCATTER: f64 = 1.5;
 
 /// Who works a batch on the calling thread.
 pub(crate) struct DecidedHere {

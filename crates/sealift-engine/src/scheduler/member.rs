@@ -209,7 +209,7 @@ impl Member {
         !may_be_left_out || self.sampling.takes_next()
     }
 
-    /// A batch that was not learnt from did not take what was predicted.
+    /// A batch that was not learnt from took far longer than predicted.
     pub(super) fn unsettle(&mut self) {
         self.sampling.unsettle();
     }
@@ -273,8 +273,11 @@ impl Member {
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
         }
+        let is_fresh = 8 * FAULT_NS * timing.faults > took_ns;
         if usual_ns >= ThreadUsage::WORTH_READING_NS as f64 {
-            self.sampling.note(times);
+            // Whoever is never interrupted has the core all the time.
+            let had_the_core = core_ns.is_some_and(|ns| ns >= timing.elapsed_ns() / 10 * 9);
+            self.sampling.note(had_the_core && !is_fresh);
         }
         if self.waited_for_others(usual_ns, times, core_ns.is_some()) {
             return;
@@ -282,7 +285,6 @@ impl Member {
         // A shorter batch may have been interrupted, and nobody looked.
         let is_looked_at = core_ns.is_some() || usual_ns >= ThreadUsage::WORTH_READING_NS as f64;
         self.excess.add(usual_ns, times, is_looked_at || !self.works_on.is_cores());
-        let is_fresh = 8 * FAULT_NS * timing.faults > took_ns;
         if self.is_odd(shape, times, core_ns.is_some() && !is_fresh) {
             return;
         }

@@ -31,7 +31,6 @@ pub use quote::{Because, Candidate, Decision, Explained};
 pub(crate) use asking::{Nobody, Request};
 pub(crate) use beside::Beside;
 pub(crate) use decision_cache::DecisionCache;
-pub(crate) use sampling::is_as_predicted;
 
 use crate::{DeviceId, EngineError};
 use decision_cache::{CachedDecision, TRIAL_BATCHES};
@@ -175,7 +174,7 @@ impl Scheduler {
         is_trial || self.members[decision.device.0].learns_from_next(decision.work_ns)
     }
 
-    /// A batch that was not learnt from did not take what was predicted.
+    /// A batch that was not learnt from took far longer than predicted.
     pub(crate) fn unsettle(&mut self, device: DeviceId) {
         self.members[device.0].unsettle();
     }
