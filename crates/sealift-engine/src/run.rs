@@ -307,7 +307,7 @@ impl Shared {
             scheduler.finished(decided.decision.device, shape, timing, None, timing.end_ns);
         }
         if unsettles {
-            scheduler.unsettle(decided.decision.device);
+            scheduler.unsettle(decided.decision.device, is_surprise);
         }
         if is_surprise {
             scheduler.invalidate_decisions();
@@ -318,8 +318,8 @@ impl Shared {
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
 
-/// So many times may be scatter: other work in shared caches, or on the core's other half.
-const SCATTER: f64 = 1.5;
+/// So many times may be other work in shared caches, or on the core's other half; other threads have the core for longer.
+const SCATTER: f64 = 2.0;
 
 /// Who works a batch on the calling thread.
 pub(crate) struct DecidedHere {

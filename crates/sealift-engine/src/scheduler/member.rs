@@ -209,9 +209,9 @@ impl Member {
         !may_be_left_out || self.sampling.takes_next()
     }
 
-    /// A batch that was not learnt from took far longer than predicted.
-    pub(super) fn unsettle(&mut self) {
-        self.sampling.unsettle();
+    /// A batch that was not learnt from took longer than predicted, perhaps so long that it `counts` by itself.
+    pub(super) fn unsettle(&mut self, counts: bool) {
+        self.sampling.unsettle(counts);
     }
 
     /// Another one is chosen for a batch that would take so long there.

@@ -174,9 +174,9 @@ impl Scheduler {
         is_trial || self.members[decision.device.0].learns_from_next(decision.work_ns)
     }
 
-    /// A batch that was not learnt from took far longer than predicted.
-    pub(crate) fn unsettle(&mut self, device: DeviceId) {
-        self.members[device.0].unsettle();
+    /// A batch that was not learnt from took longer than predicted, perhaps so long that it `counts` by itself.
+    pub(crate) fn unsettle(&mut self, device: DeviceId, counts: bool) {
+        self.members[device.0].unsettle(counts);
     }
 
     /// The decisions that threads use again.

@@ -31,10 +31,13 @@ impl Sampling {
         self.needless = if is_needless { self.needless.saturating_add(1) } else { 0 };
     }
 
-    /// One that was not timed took far longer than predicted. Where that happens again and again it is never settled.
-    pub(super) fn unsettle(&mut self) {
+    /// One that was not timed took longer than predicted, perhaps so long that it `counts` by itself: where that happens again
+    /// and again it is never settled.
+    pub(super) fn unsettle(&mut self, counts: bool) {
         self.needless = 0;
-        self.settled = (2 * self.settled).min(SETTLED_BATCHES_MAX);
+        if counts {
+            self.settled = (2 * self.settled).min(SETTLED_BATCHES_MAX);
+        }
     }
 }
 
@@ -71,7 +74,7 @@ mod tests {
             untimed += u32::from(!is_timed);
             match (is_timed, batch % 100 == 0) {
                 (true, is_surprise) => sampling.note(!is_surprise),
-                (false, true) => sampling.unsettle(),
+                (false, true) => sampling.unsettle(true),
                 (false, false) => {}
             }
         }
