@@ -192,7 +192,8 @@ impl Shared {
         match completion.outcome {
             Ok((output, timing)) if !is_wrong => {
                 let given = Some(attempt.given);
-                dispatch.scheduler.finished(device, &flying.shape, &timing, given, now_ns);
+                // Workers read their clock around each long batch but the first.
+                dispatch.scheduler.finished(device, &flying.shape, &timing, true, given, now_ns);
                 self.complete(dispatch, ticket, flying, output, timing, attempt.decision);
             }
             Ok(_) => {

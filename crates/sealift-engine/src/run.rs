@@ -163,7 +163,7 @@ impl Shared {
         let mut dispatch = self.lock();
         match result {
             Ok(timing) => {
-                dispatch.scheduler.finished(device, &flying.shape, &timing, None, now_ns);
+                dispatch.scheduler.finished(device, &flying.shape, &timing, false, None, now_ns);
                 self.complete(&mut dispatch, ticket, flying, output, timing, decision);
             }
             Err((error, end)) => {
@@ -281,33 +281,26 @@ impl Shared {
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
         // The first batch of a trial finds nothing in its device's caches.
-        let finds_nothing = is_cached && decision.because == Because::Explored;
-        let teaches = !finds_nothing && scheduler.learns_from_next(&decision);
+        let teaches = !(is_cached && decision.because == Because::Explored);
         let is_timed = teaches && scheduler.is_timed(&decision);
         let beside = beside.map(Box::new);
         Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed, beside })
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
-    /// anew, and teaches. So do the next ones where one that was asked for anew and taught nothing took longer than scatter tells.
+    /// anew, and teaches.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        let times = took_ns / decided.decision.work_ns;
-        let is_surprise = times > SURPRISING;
-        let is_left_out = !decided.teaches && decided.at_ns.is_some();
-        let is_trial = decided.decision.because == Because::Explored;
-        let unsettles = is_left_out && !is_trial && times > SCATTER;
-        if !decided.teaches && !is_surprise && !unsettles {
+        let is_surprise = took_ns > SURPRISING * decided.decision.work_ns;
+        if !decided.teaches && !is_surprise {
             return;
         }
         let scheduler = &mut self.lock().scheduler;
         if decided.teaches {
-            scheduler.finished(decided.decision.device, shape, timing, None, timing.end_ns);
-        }
-        if unsettles {
-            scheduler.unsettle(decided.decision.device, is_surprise);
+            let (device, is_timed) = (decided.decision.device, decided.is_timed);
+            scheduler.finished(device, shape, timing, is_timed, None, timing.end_ns);
         }
         if is_surprise {
             scheduler.invalidate_decisions();
@@ -317,9 +310,6 @@ impl Shared {
 
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
-
-/// So many times may be other work in shared caches, or on the core's other half; other threads have the core for longer.
-const SCATTER: f64 = 2.0;
 
 /// Who works a batch on the calling thread.
 pub(crate) struct DecidedHere {

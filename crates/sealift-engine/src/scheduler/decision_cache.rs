@@ -158,7 +158,7 @@ impl CachedDecision {
 const USUAL_BATCHES: u32 = 32;
 /// So many of those that take less time than deciding with a lock that others want.
 const SMALL_BATCHES: u32 = 128;
-/// What takes longer is timed by the thread's own clock, and decided each time.
+/// What takes longer is decided each time, and learnt from.
 const CACHED_MAX_NS: f64 = 50_000.0;
 /// So many does a device get that is tried again. The first one finds nothing in its caches, and one may
 /// be interrupted.

@@ -2,7 +2,7 @@
 
 use super::Given;
 use super::asking::Request;
-use super::excess::{Excess, HOPE_MAX_NS, SLOW_MOST, SLOW_MOST_ON_CORES};
+use super::excess::{Excess, HOPE_MAX_NS, SLOW, SLOW_MOST, SLOW_MOST_ON_CORES};
 use super::health::{Health, State};
 use super::known::Classes;
 use super::quote::Candidate;
@@ -193,25 +193,14 @@ impl Member {
         }
     }
 
-    /// Whether a batch should be timed by the thread's own clock, too: a long one, or one after another
-    /// that surprised.
-    pub(super) fn is_timed(&self, work_ns: f64) -> bool {
+    /// Whether the next batch is timed by the thread's own clock, too: one after another that surprised, a very long one, and
+    /// of those that are as long as is worth it a sample.
+    pub(super) fn is_timed(&mut self, work_ns: f64) -> bool {
+        if !self.works_on.is_cores() {
+            return false;
+        }
         let is_long = work_ns >= ThreadUsage::WORTH_READING_NS as f64;
-        self.works_on.is_cores() && (is_long || self.watched > 0)
-    }
-
-    /// Whether the next batch, which takes so long, is learnt from: not each one that is timed by the thread's own clock.
-    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
-    pub(super) fn learns_from_next(&mut self, work_ns: f64) -> bool {
-        let range = ThreadUsage::WORTH_READING_NS as f64..ALWAYS_TIMED_NS;
-        let may_be_left_out =
-            self.works_on.is_cores() && self.watched == 0 && range.contains(&work_ns);
-        !may_be_left_out || self.sampling.takes_next()
-    }
-
-    /// A batch that was not learnt from took longer than predicted, perhaps so long that it `counts` by itself.
-    pub(super) fn unsettle(&mut self, counts: bool) {
-        self.sampling.unsettle(counts);
+        self.watched > 0 || work_ns >= ALWAYS_TIMED_NS || is_long && self.sampling.takes_next()
     }
 
     /// Another one is chosen for a batch that would take so long there.
@@ -237,6 +226,7 @@ impl Member {
         &mut self,
         shape: &Shape,
         timing: &Timing,
+        is_timed: bool,
         given: Option<Given>,
         now_ns: u64,
     ) {
@@ -248,7 +238,7 @@ impl Member {
             self.give_up(now_ns);
             self.health.recover();
         }
-        self.learn(shape, timing);
+        self.learn(shape, timing, is_timed);
     }
 
     /// Takes in what a free worker took to begin. Beside other batches that may be time in which they had
@@ -259,9 +249,9 @@ impl Member {
         }
     }
 
-    /// Takes in what a batch took.
+    /// Takes in what a batch took, which the thread's own clock was asked for if it `is_timed`.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
-    fn learn(&mut self, shape: &Shape, timing: &Timing) {
+    fn learn(&mut self, shape: &Shape, timing: &Timing, is_timed: bool) {
         // Where another machine part computes, waiting for it is its time, whatever the thread did.
         let core_ns = timing.core_ns.filter(|_| self.works_on.is_cores());
         let timing = Timing { core_ns, ..*timing };
@@ -274,13 +264,26 @@ impl Member {
             return;
         }
         let is_fresh = 8 * FAULT_NS * timing.faults > took_ns;
-        if usual_ns >= ThreadUsage::WORTH_READING_NS as f64 {
-            // Whoever is never interrupted has the core all the time.
-            let had_the_core = core_ns.is_some_and(|ns| ns >= timing.elapsed_ns() / 10 * 9);
-            self.sampling.note(had_the_core && !is_fresh);
-        }
-        if self.waited_for_others(usual_ns, times, core_ns.is_some()) {
-            return;
+        if self.works_on.is_cores() && usual_ns >= ThreadUsage::WORTH_READING_NS as f64 {
+            let elapsed_ns = timing.elapsed_ns();
+            match core_ns {
+                // What several cores took together says nothing of interruptions.
+                Some(ns) if ns > elapsed_ns / 4 * 5 => {}
+                None if !is_timed => {
+                    if times > SCATTER {
+                        // Perhaps others had the core: the next ones will tell.
+                        self.sampling.unsettle(times > SLOW);
+                        return;
+                    }
+                }
+                own_ns => {
+                    let had_the_core = own_ns.is_some_and(|ns| ns >= elapsed_ns / 10 * 9);
+                    self.sampling.note(had_the_core && !is_fresh);
+                }
+            }
+            if (is_timed || core_ns.is_some()) && self.waited_for_others(times, core_ns.is_some()) {
+                return;
+            }
         }
         // A shorter batch may have been interrupted, and nobody looked.
         let is_looked_at = core_ns.is_some() || usual_ns >= ThreadUsage::WORTH_READING_NS as f64;
@@ -301,10 +304,7 @@ impl Member {
     /// Whether a long batch on the cores took more than usual because its thread blocked, which threads there hardly ever do: it
     /// waited for another one that works with this device, and how long says nothing of the work. Where they block in most
     /// batches, sleeping is how the device works.
-    fn waited_for_others(&mut self, usual_ns: f64, times: f64, is_clocked: bool) -> bool {
-        if !self.works_on.is_cores() || usual_ns < ThreadUsage::WORTH_READING_NS as f64 {
-            return false;
-        }
+    fn waited_for_others(&mut self, times: f64, is_clocked: bool) -> bool {
         let seldom_blocks = self.clocked > 0.5;
         self.clocked += (f64::from(u8::from(is_clocked)) - self.clocked) / 8.0;
         seldom_blocks && !is_clocked && times > 1.0
@@ -358,7 +358,7 @@ impl Member {
         self.give_up(now_ns);
         match timing {
             Some(timing) => {
-                self.learn(shape, timing);
+                self.learn(shape, timing, true);
                 self.health.recover();
             }
             None => self.health.fail(now_ns, true),
@@ -455,6 +455,8 @@ const TRIAL_GAP_MAX_NS: u64 = 50_000_000;
 const NO_FASTER: f64 = 0.97;
 /// So many times what was predicted is no scatter.
 const SURPRISING: f64 = 1.5;
+/// So many times may be other work in shared caches, or on the core's other half. Other threads have the core for longer.
+const SCATTER: f64 = 2.0;
 /// From here on reading the thread's own clock costs nothing to speak of.
 const ALWAYS_TIMED_NS: f64 = 1e6;
 /// So many batches are looked at closely after one that surprised.

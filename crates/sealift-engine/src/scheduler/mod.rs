@@ -163,20 +163,9 @@ impl Scheduler {
         Ok(Decision::new(&winner, because, candidates))
     }
 
-    /// Whether a batch on the calling thread should be timed by the thread's own clock, too.
-    pub(crate) fn is_timed(&self, decision: &Decision) -> bool {
+    /// Whether the next batch on the calling thread, that of this decision, is timed by the thread's own clock, too.
+    pub(crate) fn is_timed(&mut self, decision: &Decision) -> bool {
         self.members[decision.device.0].is_timed(decision.work_ns)
-    }
-
-    /// Whether what a batch on the calling thread takes is learnt.
-    pub(crate) fn learns_from_next(&mut self, decision: &Decision) -> bool {
-        let is_trial = decision.because == Because::Explored;
-        is_trial || self.members[decision.device.0].learns_from_next(decision.work_ns)
-    }
-
-    /// A batch that was not learnt from took longer than predicted, perhaps so long that it `counts` by itself.
-    pub(crate) fn unsettle(&mut self, device: DeviceId, counts: bool) {
-        self.members[device.0].unsettle(counts);
     }
 
     /// The decisions that threads use again.
@@ -304,10 +293,11 @@ impl Scheduler {
         device: DeviceId,
         shape: &Shape,
         timing: &Timing,
+        is_timed: bool,
         given: Option<Given>,
         now_ns: u64,
     ) {
-        self.change(device, |member| member.finished(shape, timing, given, now_ns));
+        self.change(device, |member| member.finished(shape, timing, is_timed, given, now_ns));
     }
 
     /// An attempt came back without results; `queued` when it had a slot. A batch that others failed

@@ -1,7 +1,7 @@
-//! Which long batches are timed by the thread's own clock, and learnt from.
+//! Which long batches are timed by the thread's own clock.
 
-/// Reading that clock around a batch takes 3 to 6 us, up to a thirtieth of sealing a mebibyte. While it says nothing that the
-/// clock on the wall doesn't, only one batch in a few is timed by it.
+/// Reading that clock around a batch takes 3 to 6 us, 2 to 4 % of sealing a mebibyte. While it says nothing that the clock on the
+/// wall doesn't, only one batch in a few is timed by it.
 #[derive(Debug)]
 pub(super) struct Sampling {
     /// For so many timed batches in a row it was needless.
@@ -26,22 +26,26 @@ impl Sampling {
         is_timed
     }
 
-    /// A batch was timed.
+    /// A batch was timed: both clocks said the same, or not.
     pub(super) fn note(&mut self, is_needless: bool) {
         self.needless = if is_needless { self.needless.saturating_add(1) } else { 0 };
+        if self.needless >= SETTLED_BATCHES_MAX {
+            self.settled = SETTLED_BATCHES;
+        }
     }
 
     /// One that was not timed took longer than predicted, perhaps so long that it `counts` by itself: where that happens again
-    /// and again it is never settled.
+    /// and again most are timed.
     pub(super) fn unsettle(&mut self, counts: bool) {
-        self.needless = 0;
-        if counts {
+        // Threads that were interrupted at the same time count once.
+        if counts && self.needless >= self.settled {
             self.settled = (2 * self.settled).min(SETTLED_BATCHES_MAX);
         }
+        self.needless = 0;
     }
 }
 
-/// So many batches for which the thread's own clock is needless settle it at first and at most.
+/// So many batches for which the thread's own clock is needless settle it at first and at most. After the most it is as at first.
 const SETTLED_BATCHES: u32 = 16;
 const SETTLED_BATCHES_MAX: u32 = 1_024;
 /// One in so many is timed then.
@@ -66,18 +70,18 @@ mod tests {
     }
 
     #[test]
-    fn all_are_timed_where_now_and_then_one_that_is_not_surprises() {
+    fn most_are_timed_where_now_and_then_one_that_is_not_surprises() {
         let mut sampling = Sampling::default();
         let mut untimed = 0;
         for batch in 1..100_000 {
             let is_timed = sampling.takes_next();
             untimed += u32::from(!is_timed);
             match (is_timed, batch % 100 == 0) {
-                (true, is_surprise) => sampling.note(!is_surprise),
+                (true, _) => sampling.note(true),
                 (false, true) => sampling.unsettle(true),
                 (false, false) => {}
             }
         }
-        assert!(untimed < 1_000, "{untimed}");
+        assert!(untimed < 40_000, "{untimed}");
     }
 }

@@ -178,7 +178,8 @@ fn the_thread_s_own_clock_is_read_around_few_batches_that_take_what_was_predicte
 
 #[test]
 fn one_batch_in_which_the_machine_stood_still_moves_no_prediction() {
-    for (is_blind, batch_ns) in [(false, 20_000), (true, 20_000), (true, 200_000)] {
+    for (is_blind, batch_ns) in [(false, 20_000), (true, 20_000), (false, 200_000), (true, 200_000)]
+    {
         let bench = Bench::new([batch_ns, batch_ns * 3 / 2]);
         bench.core.is_blind.store(is_blind, Relaxed);
         bench.run_for(SECOND_NS / 10);
@@ -205,6 +206,17 @@ fn a_device_that_became_slower_is_left_within_ten_batches_and_tried_again_when_i
         let devices = bench.run_for(SECOND_NS / 10);
         let slow = devices.iter().filter(|device| device.index() == 1).count();
         assert!(slow * 20 <= devices.len(), "{slow} of {}, blind {is_blind}", devices.len());
+    }
+}
+
+#[test]
+fn a_device_that_became_slower_is_left_however_seldom_its_batches_are_timed() {
+    for (percent, batches_max) in [(130, 40), (180, 20), (500, 20)] {
+        let bench = Bench::new([200_000, 220_000]);
+        bench.run_for(SECOND_NS / 10);
+        bench.took_ns[0].store(2_000 * percent, Relaxed);
+        let batches = (0..200).take_while(|_| bench.run().index() == 0).count();
+        assert!(batches <= batches_max, "{batches} at {percent} %");
     }
 }
 

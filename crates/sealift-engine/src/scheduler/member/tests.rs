@@ -13,7 +13,7 @@ fn after(member: &mut Member, batches: usize, waits_ns: u64) -> f64 {
     let given: Vec<_> = (0..batches).map(|_| member.take(&shape, 0)).collect();
     for one in given {
         let timing = Timing::in_memory(waits_ns, waits_ns + 100);
-        member.finished(&shape, &timing, Some(one), waits_ns + 100);
+        member.finished(&shape, &timing, false, Some(one), waits_ns + 100);
     }
     assert_eq!(member.in_flight, 0);
     member.hand_over_ns
@@ -55,7 +55,7 @@ fn processor_time_counts_only_for_a_device_that_computes_on_this_machine() {
         let mut device = Member::new(&model.capabilities());
         let shape = Shape::of_seals(1, 16);
         let timing = Timing { core_ns: Some(100), ..Timing::in_memory(0, 1_000) };
-        (0..50).for_each(|_| device.finished(&shape, &timing, None, 1_000));
+        (0..50).for_each(|_| device.finished(&shape, &timing, false, None, 1_000));
         let found_ns = device.predict_ns(&shape);
         assert!((found_ns / expected_ns - 1.0).abs() < 0.1, "{is_host}: {found_ns}");
         assert_eq!(device.is_timed(1e6), is_host);
@@ -67,7 +67,7 @@ fn one_batch_of_a_trial_says_what_batches_take_now() {
     let mut device = member(1);
     let shape = Shape::of_seals(1, 16);
     let finish = |device: &mut Member, took_ns: u64| {
-        device.finished(&shape, &Timing::in_memory(0, took_ns), None, took_ns);
+        device.finished(&shape, &Timing::in_memory(0, took_ns), false, None, took_ns);
     };
     (0..200).for_each(|_| finish(&mut device, 140_000));
     // So little less is no surprise.
