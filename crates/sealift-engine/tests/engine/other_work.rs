@@ -177,6 +177,22 @@ fn the_thread_s_own_clock_is_read_around_few_batches_that_take_what_was_predicte
 }
 
 #[test]
+fn after_a_batch_that_was_not_timed_and_took_far_longer_the_next_ones_are() {
+    let bench = Bench::new([200_000, 2_000_000]);
+    bench.run_for(SECOND_NS / 50);
+    let readings = |batches| {
+        let before = bench.core.asked.load(Relaxed);
+        (0..batches).for_each(|_| assert_eq!(bench.run().index(), 0));
+        bench.core.asked.load(Relaxed) - before
+    };
+    assert!((0..8).any(|_| readings(1) == 2), "one in eight is timed");
+    bench.took_ns[0].store(1_000_000, Relaxed);
+    assert_eq!(readings(1), 0);
+    bench.took_ns[0].store(200_000, Relaxed);
+    assert_eq!(readings(8), 16);
+}
+
+#[test]
 fn one_batch_in_which_the_machine_stood_still_moves_no_prediction() {
     for (is_blind, batch_ns) in [(false, 20_000), (true, 20_000), (false, 200_000), (true, 200_000)]
     {
