@@ -7,7 +7,7 @@ use sealift::{
 };
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The driver `slowed`: `slowed:percent=5(library)` is `library`, and after each batch it spins for 5 %
 /// of the time that the batch took.
@@ -67,12 +67,7 @@ impl Device for SlowedDevice {
 
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         let start = Instant::now();
-        let timing = self.inner.run(work)?;
-        let took = start.elapsed();
-        let until = took + took.mul_f64(self.share);
-        while start.elapsed() < until {
-            spin_loop();
-        }
+        let timing = lengthen(self.share, || start.elapsed(), || self.inner.run(work))?;
         Ok(Timing { end_ns: self.context.clock.now_ns(), ..timing })
     }
 
@@ -85,6 +80,18 @@ impl Device for SlowedDevice {
     fn retire(&self, session: SessionId) {
         self.inner.retire(session);
     }
+}
+
+/// Does the work, and waits for a share of the time that it took.
+fn lengthen<T>(share: f64, elapsed: impl Fn() -> Duration, work: impl FnOnce() -> T) -> T {
+    let start = elapsed();
+    let result = work();
+    let took = elapsed() - start;
+    let until = start + took + took.mul_f64(share);
+    while elapsed() < until {
+        spin_loop();
+    }
+    result
 }
 
 /// What becomes of the wrapped device's role.
@@ -106,3 +113,22 @@ fn read(spec: &Spec) -> Result<(f64, &Spec), String> {
 }
 
 const NAME: &str = "slowed";
+
+#[cfg(test)]
+mod tests {
+    use super::lengthen;
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    #[test]
+    fn work_takes_its_share_longer_and_no_more() {
+        for (share, whole) in [(0.05, 1_050), (1.0, 2_000), (10.0, 11_000)] {
+            // A clock that goes on by one with each look at it.
+            let now = Cell::new(70);
+            let tick = |by| now.replace(now.get() + by);
+            lengthen(share, || Duration::from_nanos(tick(1)), || tick(999));
+            let took = now.get() - 70;
+            assert!((whole..whole + 50).contains(&took), "{share}: {took}");
+        }
+    }
+}
