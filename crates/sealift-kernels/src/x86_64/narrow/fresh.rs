@@ -3,7 +3,7 @@
 
 use core::{arch::x86_64::*, hint::black_box, mem::offset_of, ptr};
 
-use super::{hash::Sums, width::Expander, words};
+use super::{hash::Sums, nonces, width::Expander, words};
 use crate::{
     schedule::{Expanded, POWERS, RECORD_BLOCKS},
     x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, window::item::Item},
@@ -103,11 +103,11 @@ impl Keys {
     }
 }
 
-/// Blocks that are hashed of a message.
+/// Blocks that are hashed of a message, or of its nonce where that has more.
 #[inline(always)]
 fn hashed_blocks(item: &Item) -> usize {
     let text = (item.text_bytes as usize).div_ceil(16).max(1);
-    usize::from(item.aad_bytes).div_ceil(16) + text + 1
+    (usize::from(item.aad_bytes).div_ceil(16) + text + 1).max(nonces::blocks(item))
 }
 
 /// An encrypted zero block, reversed, to what tables hold: times x.

@@ -163,12 +163,26 @@ pub(super) fn powers(key: *const u8, blocks: usize) -> *const u8 {
 #[inline(always)]
 pub(super) unsafe fn aad<W: Width>(w: W, item: &Item, following: usize) -> Sums<W> {
     let bytes = usize::from(item.aad_bytes);
-    let table = powers(item.key, bytes.div_ceil(16) + following);
+    // SAFETY: the caller keeps the same promise.
+    unsafe { products(w, item.aad, bytes, powers(item.key, bytes.div_ceil(16) + following)) }
+}
+
+/// The products of so many bytes, the last block filled up with zeros, with powers from a place on.
+///
+/// # Safety
+/// Both are readable, the powers for all blocks.
+#[inline(always)]
+pub(super) unsafe fn products<W: Width>(
+    w: W,
+    from: *const u8,
+    bytes: usize,
+    table: *const u8,
+) -> Sums<W> {
     let mut sums = Sums::nothing(w);
     for at in (0..bytes).step_by(W::BYTES) {
-        let from = item.aad.wrapping_add(at);
+        let from = from.wrapping_add(at);
         let blocks = if bytes - at >= W::BYTES {
-            // SAFETY: the caller promises that the aad is readable.
+            // SAFETY: the caller promises readable bytes.
             unsafe { w.load(from) }
         } else {
             // SAFETY: as above; fewer bytes than a register are left.

@@ -61,8 +61,8 @@ macro_rules! kernel {
             #[inline(never)]
             #[target_feature(enable = $features)]
             pub(super) unsafe fn hash_nonces(w: $token, items: &mut [Item], nonces: &mut Nonces) {
-                // SAFETY: the caller promises one to `KEYS` items, whose nonces are readable and keys expanded.
-                unsafe { nonces.hash(w.into(), items) }
+                // SAFETY: the caller promises one to `KEYS` items, whose nonces are readable, and keys expanded.
+                unsafe { nonces.hash(w, items) }
             }
 
             /// # Safety
