@@ -3,7 +3,10 @@
 
 use core::arch::x86_64::__m128i;
 
-use super::cpu::HaveAesNi;
+use super::{
+    cpu::HaveAesNi,
+    text::{STEP, Span, Steps},
+};
 
 /// An instruction set: registers of one or more blocks, and what can be done with them.
 ///
@@ -93,6 +96,23 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     fn swap(self, register: Self::Register) -> Self::Register;
     /// In each lane `low + x^64 * high`, brought back to 128 bits: their sum times x^-64.
     fn reduce(self, low: Self::Register, high: Self::Register) -> Self::Register;
+
+    /// Whether there are [`pieces`](Isa::pieces).
+    const HAS_PIECES: bool = false;
+
+    /// Works all steps of a text but the last, each in one piece of assembly; `hashed` is the ciphertext before these of a
+    /// seal, and then that of the last of them.
+    ///
+    /// # Safety
+    /// The text is readable and writable for its length.
+    #[inline(always)]
+    unsafe fn pieces<const SEAL: bool>(
+        _steps: &mut Steps<'_, Self>,
+        _hashed: &mut [Self::Register; STEP],
+        _text: &mut Span,
+    ) {
+        unreachable!("there are no pieces")
+    }
 
     /// The same register. Instructions that make it and those that use it keep their place among others
     /// that are pinned: the compiler would put all multiplications first, which is slower.

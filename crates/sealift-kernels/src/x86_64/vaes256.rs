@@ -8,6 +8,7 @@ use super::{
     cpu::HaveVaes256,
     isa::{Isa, compiled, proven, proven_memory, proven_product},
     part,
+    text::{STEP, Span, Steps, pieces},
 };
 
 compiled!(HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq");
@@ -16,6 +17,17 @@ impl Isa for HaveVaes256 {
     type Register = __m256i;
     const LANES: usize = 2;
     const KARATSUBA: bool = false;
+    const HAS_PIECES: bool = true;
+
+    #[inline(always)]
+    unsafe fn pieces<const SEAL: bool>(
+        steps: &mut Steps<'_, Self>,
+        hashed: &mut [__m256i; STEP],
+        text: &mut Span,
+    ) {
+        // SAFETY: the steps have proof of the instructions; the caller promises the rest.
+        unsafe { pieces::<SEAL>(steps, hashed, text) }
+    }
 
     proven_memory!(__m256i);
     proven_product!(__m256i, _mm256_clmulepi64_epi128);

@@ -8,6 +8,7 @@
 
 mod counters;
 mod end;
+mod pieces;
 mod span;
 mod steps;
 
@@ -15,13 +16,13 @@ use core::arch::x86_64::__m128i;
 
 use sealift_core::Op;
 
-pub(super) use self::{counters::First, span::Span};
-use self::{end::end, steps::Steps};
+use self::end::end;
+pub(super) use self::{counters::First, pieces::pieces, span::Span, steps::Steps};
 use super::{ghash, isa::Isa};
 use crate::schedule::{Expanded, POWERS};
 
 /// Registers of a step.
-const STEP: usize = 8;
+pub(super) const STEP: usize = 8;
 
 /// Registers of the longest end: there are powers for its blocks.
 const fn end_registers<I: Isa>() -> usize {

@@ -25,11 +25,14 @@ const AHEAD: usize = 4 << 10;
 /// The same for results. What follows a result is most often the next one.
 const AHEAD_TO_WRITE: usize = 2 << 10;
 
+/// Steps of an open for which it pays to make what pieces need. A seal's first is none.
+const OPENED_PIECES: usize = 2;
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// A text on its way, and what its ciphertext so far makes of the hash, in lanes.
-pub(super) struct Steps<'s, I: Isa> {
+pub(in crate::x86_64) struct Steps<'s, I: Isa> {
     pub(super) isa: I,
     pub(super) schedule: &'s Expanded,
     /// What the registers of a step are multiplied with, where there are steps.
@@ -109,7 +112,14 @@ impl<'s, I: Isa> Steps<'s, I> {
         }
         // SAFETY: more than a step of text is left.
         let mut last = unsafe { self.seal_step::<STEP, 0>(&[], text) };
-        while text.len() > STEP * I::BYTES {
+        if I::HAS_PIECES && text.len() > STEP * I::BYTES {
+            // A copy, so that what is not worked in pieces need not be in memory.
+            let mut hashed = last;
+            // SAFETY: the caller promises the text.
+            unsafe { I::pieces::<true>(&mut self, &mut hashed, text) };
+            last = hashed;
+        }
+        while !I::HAS_PIECES && text.len() > STEP * I::BYTES {
             // SAFETY: the loop goes on only while more than a step of text is left.
             last = unsafe { self.seal_step::<STEP, STEP>(&last, text) };
         }
@@ -146,6 +156,11 @@ impl<'s, I: Isa> Steps<'s, I> {
     /// As for [`seal`](Self::seal).
     #[inline(always)]
     pub(super) unsafe fn open(mut self, text: &mut Span, lengths: Option<__m128i>) -> __m128i {
+        if I::HAS_PIECES && text.len() > OPENED_PIECES * STEP * I::BYTES {
+            let mut ciphertext = [self.isa.broadcast(&0); STEP];
+            // SAFETY: the caller promises the text.
+            unsafe { I::pieces::<false>(&mut self, &mut ciphertext, text) };
+        }
         while text.len() > STEP * I::BYTES {
             // SAFETY: more than a step of text is left.
             unsafe { self.open_step::<STEP>(text) };
