@@ -37,9 +37,16 @@ impl Keys {
     /// Puts expanded keys at the place of raw ones.
     ///
     /// # Safety
-    /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds.
+    /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds. There are powers for nonces that
+    /// are hashed unless all are plain.
     #[inline(always)]
-    pub(super) unsafe fn expand<W: Expander>(&mut self, w: W, rounds: usize, items: &mut [Item]) {
+    pub(super) unsafe fn expand<W: Expander>(
+        &mut self,
+        w: W,
+        rounds: usize,
+        has_plain_nonces: bool,
+        items: &mut [Item],
+    ) {
         // There are no powers times x^-64, and registers end with the powers.
         const { assert!(!W::HAS_FOLDED && W::LANES <= 2) };
         let count = items.len();
@@ -47,7 +54,11 @@ impl Keys {
         // SAFETY: the caller promises raw keys as long as the rounds say; the last one stands for those that are missing.
         unsafe { words::expand(w, rounds, &keys, count, &mut self.fresh) };
         self.hash_keys(w.into(), rounds, count);
-        self.powers(w, items.iter().map(hashed_blocks).max().unwrap_or(0), count);
+        let mut last = items.iter().map(hashed_blocks).max().unwrap_or(0);
+        if !has_plain_nonces {
+            last = items.iter().map(nonces::blocks).fold(last, usize::max);
+        }
+        self.powers(w, last, count);
         let keys = self.fresh.as_ptr();
         for (i, item) in items.iter_mut().enumerate() {
             item.key = keys.wrapping_add(i).cast();
@@ -103,11 +114,11 @@ impl Keys {
     }
 }
 
-/// Blocks that are hashed of a message, or of its nonce where that has more.
+/// Blocks that are hashed of a message.
 #[inline(always)]
 fn hashed_blocks(item: &Item) -> usize {
     let text = (item.text_bytes as usize).div_ceil(16).max(1);
-    (usize::from(item.aad_bytes).div_ceil(16) + text + 1).max(nonces::blocks(item))
+    usize::from(item.aad_bytes).div_ceil(16) + text + 1
 }
 
 /// An encrypted zero block, reversed, to what tables hold: times x.

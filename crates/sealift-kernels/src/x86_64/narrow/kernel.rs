@@ -12,7 +12,7 @@ use crate::{
         cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
         isa::Isa,
         window::{
-            item::{Ahead, Item},
+            item::{Ahead, Item, lines},
             spare::{Groups, Spare},
         },
     },
@@ -141,13 +141,17 @@ macro_rules! fresh {
                 let mut later = items.chunks(KEYS).skip(1);
                 for some in items.chunks(KEYS) {
                     if let (true, Some(next)) = (ahead.is_irregular, later.next()) {
-                        next.iter().for_each(Item::fetch);
+                        for item in next {
+                            item.fetch();
+                            lines(item.nonce, item.nonce_bytes.into());
+                        }
                     }
                     let expanded = &mut expanded[..some.len()];
                     expanded.copy_from_slice(some);
+                    let has_plain_nonces = expanded.iter().all(|item| item.nonce_bytes == 12);
                     // SAFETY: the token is proof of the instructions; the caller promises the rest.
-                    unsafe { expand(w, rounds, expanded, &mut keys) };
-                    if expanded.iter().any(|item| item.nonce_bytes != 12) {
+                    unsafe { expand(w, rounds, has_plain_nonces, expanded, &mut keys) };
+                    if !has_plain_nonces {
                         // SAFETY: as the caller promises, but that keys are expanded now.
                         unsafe { $kernel::hash_nonces(w, expanded, &mut nonces) };
                     }
@@ -168,9 +172,15 @@ macro_rules! fresh {
             // Not a part of what calls it, so that its stack can be wiped.
             #[inline(never)]
             #[target_feature(enable = $features)]
-            unsafe fn expand(w: $token, rounds: usize, items: &mut [Item], keys: &mut Keys) {
+            unsafe fn expand(
+                w: $token,
+                rounds: usize,
+                has_plain_nonces: bool,
+                items: &mut [Item],
+                keys: &mut Keys,
+            ) {
                 // SAFETY: the caller promises one to `KEYS` items, whose keys are raw ones with so many rounds.
-                unsafe { keys.expand(w, rounds, items) }
+                unsafe { keys.expand(w, rounds, has_plain_nonces, items) }
             }
         }
     };

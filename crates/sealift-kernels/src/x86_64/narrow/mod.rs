@@ -3,8 +3,8 @@
 //! A message alone waits for each round of AES and for each product of its hash. Here a few of them go
 //! through AES side by side, each with a key of its own, and the hashes of the few before are computed
 //! between their rounds. Messages are taken in windows, and those of one length in blocks are worked together;
-//! what is longer is worked one by one. Before, raw keys are expanded and nonces that have not 12 bytes are hashed,
-//! sixteen side by side.
+//! what is longer is worked one by one. Before, raw keys are expanded, sixteen side by side, and nonces that have not 12
+//! bytes are hashed.
 #![allow(unsafe_code)]
 
 mod fresh;

@@ -3,6 +3,8 @@
 
 use core::{hint::black_box, ptr};
 
+use sealift_core::MAX_NONCE_BYTES;
+
 use super::{
     fresh::KEYS,
     hash::{powers, products},
@@ -10,12 +12,7 @@ use super::{
 };
 use crate::{
     schedule::POWERS,
-    x86_64::{
-        aesni::to_u128,
-        cpu::HaveAesNi,
-        isa::Isa,
-        window::item::{Item, LONGEST_NONCE},
-    },
+    x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, window::item::Item},
 };
 
 /// The first counter block of each message, reversed; secret, and wiped by its owner.
@@ -66,4 +63,4 @@ pub(super) fn blocks(item: &Item) -> usize {
     }
 }
 
-const _: () = assert!(LONGEST_NONCE.div_ceil(16) < POWERS);
+const _: () = assert!(MAX_NONCE_BYTES.div_ceil(16) < POWERS);

@@ -5,7 +5,7 @@ use core::{arch::asm, ptr};
 
 use sealift_core::{Op, Span, Status, TextSpan};
 
-use crate::{schedule::POWERS, x86_64::wide::zmm::prefetch};
+use crate::x86_64::wide::zmm::prefetch;
 
 /// One message, a cache line: where its parts are.
 ///
@@ -74,7 +74,7 @@ impl Item {
     /// The message at some addresses, with its key; none if it is so long that it is worked by itself.
     #[inline]
     pub(crate) fn new(span: &Span, key: *const u8) -> Option<Item> {
-        let fits = !Item::is_long(span) && span.nonce_bytes <= LONGEST_NONCE;
+        let fits = !Item::is_long(span);
         fits.then_some(Item {
             input: span.input,
             output: span.output,
@@ -207,7 +207,7 @@ impl Item {
     #[inline(always)]
     pub(crate) fn fetch_ends(&self) {
         lines(self.aad, usize::from(self.aad_bytes).min(FETCHED));
-        lines(self.nonce, usize::from(self.nonce_bytes));
+        prefetch(self.nonce);
         prefetch(self.tag.cast_const());
         prefetch(self.key);
     }
@@ -229,9 +229,6 @@ pub(crate) fn lines(from: *const u8, bytes: usize) {
 
 /// Bytes of each text and aad that are asked for; the processor finds the rest of longer ones by itself.
 const FETCHED: usize = 512;
-
-/// Messages with longer nonces are worked one by one: kernels have no power of the hash key for each block of them.
-pub(crate) const LONGEST_NONCE: usize = 16 * (POWERS - 1);
 
 /// Longer texts are worked one by one: they have few ends, and no gap between messages to fill.
 pub(crate) const LONGEST_TEXT: usize = 4 << 10;
