@@ -101,7 +101,7 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     const HAS_PIECES: bool = false;
 
     /// Works all steps of a text but the last, each in one piece of assembly; `hashed` is the ciphertext before these of a
-    /// seal, and then that of the last of them.
+    /// seal, and then that of the last of them; of an open it is a place for some.
     ///
     /// # Safety
     /// The text is readable and writable for its length.

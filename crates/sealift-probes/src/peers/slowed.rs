@@ -68,7 +68,7 @@ impl Device for SlowedDevice {
     fn run(&self, work: &mut Work<'_>) -> Result<Timing, DeviceError> {
         let start = Instant::now();
         let timing = lengthen(self.share, || start.elapsed(), || self.inner.run(work))?;
-        Ok(Timing { end_ns: self.context.clock.now_ns(), ..timing })
+        Ok(Timing { end_ns: self.context.clock.now_ns(), core_ns: None, ..timing })
     }
 
     fn submit(&self, job: Box<Job>) -> Submission {
@@ -82,7 +82,7 @@ impl Device for SlowedDevice {
     }
 }
 
-/// Does the work, and waits for a share of the time that it took.
+/// Does the work, and waits for a share of the time that it took, whatever came of it.
 fn lengthen<T>(share: f64, elapsed: impl Fn() -> Duration, work: impl FnOnce() -> T) -> T {
     let start = elapsed();
     let result = work();

@@ -37,8 +37,8 @@ impl Keys {
     /// Puts expanded keys at the place of raw ones.
     ///
     /// # Safety
-    /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds. There are powers for nonces that
-    /// are hashed unless all are plain.
+    /// There are one to [`KEYS`] of them, and their keys are raw ones with so many rounds. `has_plain_nonces` only if
+    /// every nonce has 12 bytes: else powers for its blocks are made, too.
     #[inline(always)]
     pub(super) unsafe fn expand<W: Expander>(
         &mut self,

@@ -170,7 +170,7 @@ pub(super) unsafe fn aad<W: Width>(w: W, item: &Item, following: usize) -> Sums<
 /// The products of so many bytes, the last block filled up with zeros, with powers from a place on.
 ///
 /// # Safety
-/// Both are readable, the powers for all blocks.
+/// The bytes are readable, and a whole register of powers is from the place of each register's first block on.
 #[inline(always)]
 pub(super) unsafe fn products<W: Width>(
     w: W,

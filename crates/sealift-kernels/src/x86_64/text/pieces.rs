@@ -1,7 +1,7 @@
 //! Steps in one piece of assembly each, for registers of two blocks of which there are sixteen.
 //!
 //! The compiler has too few of them for eight states, a product and what it likes to hold besides: it puts a fifth of
-//! a step's instructions into moves to the stack and back. Here ciphertext alone waits there.
+//! a step's instructions into moves to the stack and back. Here only ciphertext is put there and read again.
 
 use core::arch::{asm, x86_64::*};
 
@@ -180,6 +180,7 @@ pub(in crate::x86_64) unsafe fn pieces<const SEAL: bool>(
     text: &mut Span,
 ) {
     const BYTES: usize = STEP * HaveVaes256::BYTES;
+    const { assert!(POWERS == HaveVaes256::LANES * STEP) };
     let (isa, schedule) = (steps.isa, steps.schedule);
     let powers = core::array::from_fn(|i| {
         let h = isa.broadcast(&schedule.powers[POWERS - HaveVaes256::LANES * (STEP - i)]);
@@ -188,7 +189,7 @@ pub(in crate::x86_64) unsafe fn pieces<const SEAL: bool>(
     while text.len() > BYTES {
         fetch(isa, text, BYTES);
         let (keys, states) = (schedule.round_keys(), steps.begin());
-        // SAFETY: more than a step of text is left, and a schedule has as many round keys as a key.
+        // SAFETY: more than a step of text is left, and every schedule has 11, 13 or 15 round keys.
         steps.hash = unsafe { piece::<SEAL>(keys, &powers, states, steps.hash, hashed, text) };
         text.advance(BYTES);
     }

@@ -25,7 +25,8 @@ const AHEAD: usize = 4 << 10;
 /// The same for results. What follows a result is most often the next one.
 const AHEAD_TO_WRITE: usize = 2 << 10;
 
-/// Steps of an open for which it pays to make what pieces need. A seal's first is none.
+/// An open of more steps than these is worked in pieces, and a seal of as many, whose first step is none: for fewer it
+/// doesn't pay to make what pieces need.
 const OPENED_PIECES: usize = 2;
 
 /// Bytes of a cache line.
