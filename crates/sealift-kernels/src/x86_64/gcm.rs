@@ -8,9 +8,9 @@ use sealift_core::{Op, Status};
 use super::{
     aesni::to_u128,
     cpu::HaveAesNi,
-    ctr, ghash,
+    ghash,
     isa::Isa,
-    text::{self, First, Span},
+    text::{self, First, Span, TagBlocks},
 };
 use crate::{schedule::Expanded, verdict::Fitting};
 
@@ -32,16 +32,16 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     let zero = narrow.broadcast(&0);
     let (nonce, aad) = (slot.nonce(), slot.aad());
     let counter = first_counter(isa, schedule, nonce);
-    let mask = ctr::encrypt_block(narrow, schedule, narrow.reverse(counter));
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
     let lengths = ghash::lengths(narrow, aad.len(), slot.text_len());
-    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(lengths), next);
-    slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), mask)))
+    let mut ends = TagBlocks { lengths, mask: narrow.reverse(counter) };
+    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(&mut ends), next);
+    slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), ends.mask)))
 }
 
-/// Seals or opens a text and takes its ciphertext into a hash, and then a block of lengths if there is one; `before` is the
-/// counter block before its first.
+/// Seals or opens a text and takes its ciphertext into a hash, and if it is a whole message's does what its tag needs besides.
+/// `before` is the counter block before its first.
 #[inline(always)]
 pub(super) fn crypt<I: Isa, const LONG: bool>(
     isa: I,
@@ -49,7 +49,7 @@ pub(super) fn crypt<I: Isa, const LONG: bool>(
     slot: &mut Fitting<'_, '_>,
     before: __m128i,
     hash: __m128i,
-    lengths: Option<__m128i>,
+    ends: Option<&mut TagBlocks>,
     next: *const u8,
 ) -> __m128i {
     let block = isa.into().later(before, 1);
@@ -59,11 +59,10 @@ pub(super) fn crypt<I: Isa, const LONG: bool>(
     if op == Op::Verify {
         // SAFETY: a span is readable for its length.
         let hash = unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text.len()) };
-        return lengths
-            .map_or(hash, |block| ghash::absorb_block(isa.into(), schedule, hash, block));
+        return ends.map_or(hash, |ends| ends.alone(isa.into(), schedule, hash));
     }
     // SAFETY: a fitting seal or open has a text to read and write, of one length; those who call this ask whether it is long.
-    unsafe { text::crypt::<I, LONG>(isa, schedule, op, first, hash, lengths, text) }
+    unsafe { text::crypt::<I, LONG>(isa, schedule, op, first, hash, ends, text) }
 }
 
 /// J0, reversed: the nonce and a counter of 1, or for nonces of other lengths than 12 their hash.

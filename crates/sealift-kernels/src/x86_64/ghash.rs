@@ -16,6 +16,7 @@ use crate::schedule::{Expanded, POWERS};
 
 /// A power of the hash key in each lane.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(super) struct Power<I: Isa> {
     pub(super) h: I::Register,
     /// For three multiplications the sum of its halves, for four itself times x^-64.
@@ -35,10 +36,12 @@ impl<I: Isa> Power<I> {
     #[inline(always)]
     pub(super) fn broadcast(isa: I, schedule: &Expanded, index: usize) -> Power<I> {
         let h = isa.broadcast(&schedule.powers[index % POWERS]);
-        if I::KARATSUBA {
-            return Power::of(isa, h);
+        match I::HAS_PIECES {
+            // Pieces take three multiplications.
+            true => Power { h, other: isa.xor(h, isa.swap(h)) },
+            false if I::KARATSUBA => Power::of(isa, h),
+            false => Power { h, other: isa.broadcast(&schedule.folded[index % POWERS]) },
         }
-        Power { h, other: isa.broadcast(&schedule.folded[index % POWERS]) }
     }
 
     /// Entries of the tables from one on, one in each lane. Those behind the last come from the field behind and meet

@@ -97,20 +97,39 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// In each lane `low + x^64 * high`, brought back to 128 bits: their sum times x^-64.
     fn reduce(self, low: Self::Register, high: Self::Register) -> Self::Register;
 
-    /// Whether there are [`pieces`](Isa::pieces).
+    /// Whether there are pieces: steps of long texts in assembly.
     const HAS_PIECES: bool = false;
 
-    /// Works all steps of a text but the last, each in one piece of assembly; `hashed` is the ciphertext before these of a
-    /// seal, and then that of the last of them; of an open it is a place for some.
+    /// Seals all steps of a text but the last, each in one piece, encrypts the block `mask` with the first, and gives the
+    /// ciphertext of the last, which is not hashed.
+    ///
+    /// # Safety
+    /// The text is readable and writable for its length, more than a step.
+    #[inline(always)]
+    unsafe fn seal_pieces(
+        _steps: &mut Steps<'_, Self>,
+        _mask: &mut __m128i,
+        _text: &mut Span,
+    ) -> [Self::Register; STEP] {
+        unreachable!("there are no pieces")
+    }
+
+    /// The next `N` registers of counters before their last round, while a step of ciphertext is hashed, in one piece.
+    #[inline(always)]
+    fn weave_piece<const N: usize>(
+        _steps: &mut Steps<'_, Self>,
+        _hashed: &[Self::Register; STEP],
+        _text: &Span,
+    ) -> [Self::Register; N] {
+        unreachable!("there are no pieces")
+    }
+
+    /// Opens all steps of a text but the last, each in one piece.
     ///
     /// # Safety
     /// The text is readable and writable for its length.
     #[inline(always)]
-    unsafe fn pieces<const SEAL: bool>(
-        _steps: &mut Steps<'_, Self>,
-        _hashed: &mut [Self::Register; STEP],
-        _text: &mut Span,
-    ) {
+    unsafe fn open_pieces(_steps: &mut Steps<'_, Self>, _text: &mut Span) {
         unreachable!("there are no pieces")
     }
 

@@ -8,7 +8,7 @@ use super::{
     cpu::HaveVaes256,
     isa::{Isa, compiled, proven, proven_memory, proven_product},
     part,
-    text::{STEP, Span, Steps, pieces},
+    text::{STEP, Span, Steps, open_pieces, seal_pieces, weave_piece},
 };
 
 compiled!(HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq");
@@ -20,13 +20,29 @@ impl Isa for HaveVaes256 {
     const HAS_PIECES: bool = true;
 
     #[inline(always)]
-    unsafe fn pieces<const SEAL: bool>(
+    unsafe fn seal_pieces(
         steps: &mut Steps<'_, Self>,
-        hashed: &mut [__m256i; STEP],
+        mask: &mut __m128i,
         text: &mut Span,
-    ) {
+    ) -> [__m256i; STEP] {
         // SAFETY: the steps have proof of the instructions; the caller promises the rest.
-        unsafe { pieces::<SEAL>(steps, hashed, text) }
+        unsafe { seal_pieces(steps, mask, text) }
+    }
+
+    #[inline(always)]
+    fn weave_piece<const N: usize>(
+        steps: &mut Steps<'_, Self>,
+        hashed: &[__m256i; STEP],
+        text: &Span,
+    ) -> [__m256i; N] {
+        // SAFETY: the steps have proof of the instructions.
+        unsafe { weave_piece(steps, hashed, text) }
+    }
+
+    #[inline(always)]
+    unsafe fn open_pieces(steps: &mut Steps<'_, Self>, text: &mut Span) {
+        // SAFETY: the steps have proof of the instructions; the caller promises the rest.
+        unsafe { open_pieces(steps, text) }
     }
 
     proven_memory!(__m256i);

@@ -30,23 +30,24 @@ macro_rules! each {
 }
 
 /// Works the end of a text, while the hash takes in the `M` registers of ciphertext before it, which a seal has left. Returns
-/// the hash of all, and of the block of lengths if there is one.
+/// the hash of all, and of the block of lengths if there is one; `mask` is encrypted meanwhile.
 ///
 /// # Safety
 /// `text` is readable and writable for its length, which is at least 1 and at most that of [`end_registers`].
 #[inline(always)]
-pub(super) unsafe fn end<I: Isa, const SEAL: bool, const M: usize>(
+pub(super) unsafe fn end<I: Isa, const SEAL: bool, const M: usize, const X: usize>(
     steps: Steps<'_, I>,
     before: &[I::Register; M],
     text: &Span,
     lengths: Option<__m128i>,
+    mask: &mut [__m128i; X],
 ) -> __m128i {
     macro_rules! registers {
         ($($n:literal)+) => {
             match text.len().div_ceil(I::BYTES) {
                 // SAFETY: the caller promises a text of one byte or more, and it has so many registers, the last maybe in part.
                 $($n if $n <= end_registers::<I>() => unsafe {
-                    registers::<I, SEAL, $n, M>(steps, before, text, lengths)
+                    registers::<I, SEAL, $n, M, X>(steps, before, text, lengths, mask)
                 },)+
                 more => unreachable!("an end of {more} registers"),
             }
@@ -58,11 +59,12 @@ pub(super) unsafe fn end<I: Isa, const SEAL: bool, const M: usize>(
 /// # Safety
 /// As for [`end`], and the text has `N` registers, of which the last may be a part.
 #[inline(always)]
-unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize>(
+unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize, const X: usize>(
     mut steps: Steps<'_, I>,
     before: &[I::Register; M],
     text: &Span,
     lengths: Option<__m128i>,
+    mask: &mut [__m128i; X],
 ) -> __m128i {
     let isa = steps.isa;
     let blocks = text.len().div_ceil(16);
@@ -75,15 +77,20 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize>(
     fetch(isa, text, N * I::BYTES);
     // SAFETY: the caller promises the text.
     let input = unsafe { load::<I, N>(isa, text) };
-    let mut states = steps.begin::<N>();
     let mut sums = Sums::nothing(isa);
-    if SEAL {
-        steps.take_in(&mut states, before);
-        steps.rounds(M + 1, &mut states);
+    let states = if let (true, Some(step)) = (SEAL && I::HAS_PIECES, before.first_chunk()) {
+        I::weave_piece::<N>(&mut steps, step, text)
     } else {
-        sums = steps.weave(&mut states, &input, powers);
-        steps.rounds(N + 1, &mut states);
-    }
+        let mut states = steps.begin::<N>();
+        if SEAL {
+            steps.take_in(&mut states, before, mask);
+            steps.rounds(M + 1, &mut states, mask);
+        } else {
+            sums = steps.weave(&mut states, &input, powers, mask);
+            steps.rounds(N + 1, &mut states, mask);
+        }
+        states
+    };
     // SAFETY: the caller promises the text.
     let mut output = unsafe { store(&steps, &states, &input, text) };
     if SEAL {
@@ -93,6 +100,19 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize>(
             sums = powers.add(isa, sums, y, i, ());
         });
     }
+    hash_of(isa, schedule, sums, lengths, has_room)
+}
+
+/// The hash of which these are the sums, and of the block of lengths if there is one: the last power is its own if the tables had
+/// room for it.
+#[inline(always)]
+fn hash_of<I: Isa>(
+    isa: I,
+    schedule: &Expanded,
+    sums: Sums<I>,
+    lengths: Option<__m128i>,
+    has_room: bool,
+) -> __m128i {
     match lengths {
         Some(block) if has_room => {
             let h = Power::in_order(isa, schedule, POWERS - 1);
@@ -105,9 +125,9 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize>(
 
 /// Powers in order, from an entry of the tables on.
 #[derive(Clone, Copy)]
-struct InOrder<'s> {
-    schedule: &'s Expanded,
-    first: usize,
+pub(super) struct InOrder<'s> {
+    pub(super) schedule: &'s Expanded,
+    pub(super) first: usize,
 }
 
 impl<I: Isa> Powers<I> for InOrder<'_> {

@@ -17,8 +17,13 @@ use core::arch::x86_64::__m128i;
 use sealift_core::Op;
 
 use self::end::end;
-pub(super) use self::{counters::First, pieces::pieces, span::Span, steps::Steps};
-use super::{ghash, isa::Isa};
+pub(super) use self::{
+    counters::First,
+    pieces::{open_pieces, seal_pieces, weave_piece},
+    span::Span,
+    steps::Steps,
+};
+use super::{cpu::HaveAesNi, ctr, ghash, isa::Isa};
 use crate::schedule::{Expanded, POWERS};
 
 /// Registers of a step.
@@ -34,8 +39,30 @@ pub(super) const fn short_bytes<I: Isa>() -> usize {
     end_registers::<I>() * I::BYTES
 }
 
-/// Seals or opens a text, and takes its ciphertext into the hash, and the block of `lengths` if there is one. Each register
-/// of an open is loaded once, and what is hashed is what is decrypted.
+/// What the tag of a message needs besides its texts.
+pub(super) struct TagBlocks {
+    /// The lengths of its texts, which are hashed last.
+    pub(super) lengths: __m128i,
+    /// The block that hides the hash once it is encrypted, which is done beside the text.
+    pub(super) mask: __m128i,
+}
+
+impl TagBlocks {
+    /// Does what is to be done where there is no text to encrypt.
+    #[inline(always)]
+    pub(super) fn alone(
+        &mut self,
+        token: HaveAesNi,
+        schedule: &Expanded,
+        hash: __m128i,
+    ) -> __m128i {
+        self.mask = ctr::encrypt_block(token, schedule, self.mask);
+        ghash::absorb_block(token, schedule, hash, self.lengths)
+    }
+}
+
+/// Seals or opens a text, and takes its ciphertext into the hash; of a whole message also the block of lengths, and its mask is
+/// encrypted meanwhile. Each register of an open is loaded once, and what is hashed is what is decrypted.
 ///
 /// # Safety
 /// `text` is readable and writable for its length. With `LONG`, and only then, that is more than [`short_bytes`].
@@ -46,20 +73,32 @@ pub(super) unsafe fn crypt<I: Isa, const LONG: bool>(
     op: Op,
     first: First,
     hash: __m128i,
-    lengths: Option<__m128i>,
+    ends: Option<&mut TagBlocks>,
     text: Span,
 ) -> __m128i {
     debug_assert_eq!(LONG, text.len() > short_bytes::<I>(), "{} bytes", text.len());
     if text.len() == 0 {
-        return lengths
-            .map_or(hash, |block| ghash::absorb_block(isa.into(), schedule, hash, block));
+        return ends.map_or(hash, |ends| ends.alone(isa.into(), schedule, hash));
     }
-    match op {
+    let narrow: HaveAesNi = isa.into();
+    let lengths = ends.as_ref().map(|ends| ends.lengths);
+    // A part of a text has none; what is encrypted instead is nobody's.
+    let mask = ends.as_ref().map_or(narrow.broadcast(&0), |ends| ends.mask);
+    let mut mask = [narrow.xor(mask, narrow.broadcast(&schedule.first_blocks()[0]))];
+    let hash = match op {
         // SAFETY: the caller keeps the same promise.
-        Op::Seal => unsafe { work::<I, LONG, true>(isa, schedule, first, hash, lengths, text) },
+        Op::Seal => unsafe {
+            work::<I, LONG, true>(isa, schedule, first, hash, lengths, &mut mask, text)
+        },
         // SAFETY: the caller keeps the same promise.
-        _ => unsafe { work::<I, LONG, false>(isa, schedule, first, hash, lengths, text) },
+        _ => unsafe {
+            work::<I, LONG, false>(isa, schedule, first, hash, lengths, &mut mask, text)
+        },
+    };
+    if let (Some(ends), [mask]) = (ends, mask) {
+        ends.mask = mask;
     }
+    hash
 }
 
 /// # Safety
@@ -71,13 +110,14 @@ unsafe fn work<I: Isa, const LONG: bool, const SEAL: bool>(
     first: First,
     hash: __m128i,
     lengths: Option<__m128i>,
+    mask: &mut [__m128i; 1],
     mut text: Span,
 ) -> __m128i {
     let hash = isa.first_lane(hash);
     if !LONG {
         let steps = Steps::without_powers(isa, schedule, first, hash);
         // SAFETY: the caller promises a text of one byte or more, and of no more than `short_bytes`.
-        return unsafe { end::<I, SEAL, 0>(steps, &[], &text, lengths) };
+        return unsafe { end::<I, SEAL, 0, 1>(steps, &[], &text, lengths, mask) };
     }
     let powers = steps::powers(isa, schedule);
     let mut steps = Steps::new(isa, schedule, &powers, first, hash);
@@ -89,10 +129,10 @@ unsafe fn work<I: Isa, const LONG: bool, const SEAL: bool>(
     }
     if SEAL {
         // SAFETY: the caller promises a long text, which has more than two registers, and two at most were taken.
-        unsafe { steps.seal(&mut text, lengths) }
+        unsafe { steps.seal(&mut text, lengths, mask) }
     } else {
         // SAFETY: as for a seal.
-        unsafe { steps.open(&mut text, lengths) }
+        unsafe { steps.open(&mut text, lengths, mask) }
     }
 }
 

@@ -10,10 +10,7 @@ use super::{
     span::Span,
     steps::{Steps, fetch},
 };
-use crate::{
-    schedule::POWERS,
-    x86_64::{cpu::HaveVaes256, isa::Isa},
-};
+use crate::x86_64::{cpu::HaveVaes256, ghash::Power, isa::Isa};
 
 /// One round of all states.
 macro_rules! round {
@@ -34,17 +31,21 @@ macro_rules! round {
         )
     };
     (@@ $state:ident) => {
-        concat!("vaesenc {", stringify!($state), "}, {", stringify!($state), "}, {k}\n")
+        concat!(
+            ".if {registers} > {", stringify!($state), "_place}\n",
+            "vaesenc {", stringify!($state), "}, {", stringify!($state), "}, {k}\n",
+            ".endif\n",
+        )
     };
 }
 
 /// One round, and between it the product of one register of ciphertext, by three multiplications.
 macro_rules! product {
-    ($seal:tt, 1) => {
+    ($kind:ident, 1) => {
         round!(
             1,
-            product!(@ $seal, 0),
-            "vpshufb {y}, {y}, {order}\n",
+            product!(@ $kind, 0),
+            "vpshufb {y}, {y}, [{constants} + 32]\n",
             "vpxor {y}, {y}, {high}\n",
             "vpclmulqdq {low}, {y}, [{powers}], 0x00\n",
             "vpclmulqdq {high}, {y}, [{powers}], 0x11\n",
@@ -53,11 +54,11 @@ macro_rules! product {
             "vpclmulqdq {middle}, {t}, [{powers} + 32], 0x00\n"
         )
     };
-    ($seal:tt, $number:literal, $at:literal) => {
+    ($kind:ident, $number:literal, $at:literal) => {
         round!(
             $number,
-            product!(@ $seal, $at),
-            "vpshufb {y}, {y}, {order}\n",
+            product!(@ $kind, $at),
+            "vpshufb {y}, {y}, [{constants} + 32]\n",
             concat!("vpclmulqdq {t}, {y}, [{powers} + 2 * ", $at, "], 0x00\nvpxor {low}, {low}, {t}\n"),
             concat!("vpclmulqdq {t}, {y}, [{powers} + 2 * ", $at, "], 0x11\nvpxor {high}, {high}, {t}\n"),
             "vpshufd {t}, {y}, 0x4e\n",
@@ -66,161 +67,308 @@ macro_rules! product {
             "vpxor {middle}, {middle}, {t}\n"
         )
     };
-    // What is hashed of a seal waits; of an open it is its text, which is read once.
-    (@ true, $at:literal) => { concat!("vmovdqa {y}, [{hashed} + ", $at, "]\n") };
-    (@ false, $at:literal) => {
+    // What is hashed of an open is its text, which is read once; of others it waits.
+    (@ open, $at:literal) => {
         concat!("vmovdqu {y}, [{from} + ", $at, "]\nvmovdqa [{hashed} + ", $at, "], {y}\n")
     };
+    (@ $kind:ident, $at:literal) => { concat!("vmovdqa {y}, [{hashed} + ", $at, "]\n") };
 }
 
 /// The last round of one state.
 macro_rules! last {
-    ($seal:tt, $state:literal, $at:literal) => {
+    ($kind:ident, $state:literal, $at:literal) => {
         concat!(
-            last!(@ $seal, $at),
-            "vaesenclast {", $state, "}, {", $state, "}, {t}\n",
-            "vmovdqu [{to} + ", $at, "], {", $state, "}\n",
-            last!(@@ $seal, $state, $at),
+            ".if {registers} > {", $state, "_place}\n",
+            last!(@ $kind, $state, $at),
+            ".endif\n",
         )
     };
-    (@ true, $at:literal) => { concat!("vpxor {t}, {k}, [{from} + ", $at, "]\n") };
-    (@ false, $at:literal) => { concat!("vpxor {t}, {k}, [{hashed} + ", $at, "]\n") };
-    (@@ true, $state:literal, $at:literal) => {
-        concat!("vmovdqa [{hashed} + ", $at, "], {", $state, "}\n")
+    (@ seal, $state:literal, $at:literal) => {
+        concat!(
+            "vpxor {t}, {k}, [{from} + ", $at, "]\n",
+            last!(@@ $state, "t"),
+            "vmovdqu [{to} + ", $at, "], {", $state, "}\n",
+            "vmovdqa [{hashed} + ", $at, "], {", $state, "}\n",
+        )
     };
-    (@@ false, $state:literal, $at:literal) => { "" };
+    (@ open, $state:literal, $at:literal) => {
+        concat!(
+            "vpxor {t}, {k}, [{hashed} + ", $at, "]\n",
+            last!(@@ $state, "t"),
+            "vmovdqu [{to} + ", $at, "], {", $state, "}\n",
+        )
+    };
+    (@ weave, $state:literal, $at:literal) => { "" };
+    (@@ $state:literal, $key:literal) => {
+        concat!("vaesenclast {", $state, "}, {", $state, "}, {", $key, "}\n")
+    };
 }
 
-/// A step, of a seal or an open.
-macro_rules! step {
-    ($seal:tt, $keys:ident, $powers:ident, $states:ident, $hash:ident, $hashed:ident, $text:ident, $order:ident) => {{
-        let [a, b, c, d, e, f, g, h] = $states;
-        let hash_after;
-        // SAFETY: the caller promises the text, and there are as many round keys, powers and places as are read and written,
-        // at addresses that are a multiple of 32 where that is asked for: of registers.
-        unsafe {
-            asm!(
-                product!($seal, 1),
-                product!($seal, 2, 32),
-                product!($seal, 3, 64),
-                product!($seal, 4, 96),
-                product!($seal, 5, 128),
-                product!($seal, 6, 160),
-                product!($seal, 7, 192),
-                product!($seal, 8, 224),
-                round!(
-                    9,
-                    "vpxor {middle}, {middle}, {low}\n",
-                    "vpclmulqdq {t}, {low}, [{modulus}], 0x00\n",
-                    "vpshufd {low}, {low}, 0x4e\n",
-                    "vpxor {middle}, {middle}, {high}\nvpxor {middle}, {middle}, {low}\n",
-                    "vpxor {middle}, {middle}, {t}\n",
-                    "vpclmulqdq {t}, {middle}, [{modulus}], 0x00\n",
-                    "vpshufd {middle}, {middle}, 0x4e\n",
-                    "vpxor {high}, {high}, {middle}\nvpxor {high}, {high}, {t}\n"
-                ),
-                // The length of a key is no secret.
-                "cmp {rounds}, 12",
-                "jb 2f",
-                round!(10),
-                round!(11),
-                "je 2f",
-                round!(12),
-                round!(13),
-                "2:",
-                "shl {rounds}, 4",
-                "vbroadcasti128 {k}, [{keys} + {rounds}]",
-                last!($seal, "a", 0),
-                last!($seal, "b", 32),
-                last!($seal, "c", 64),
-                last!($seal, "d", 96),
-                last!($seal, "e", 128),
-                last!($seal, "f", 160),
-                last!($seal, "g", 192),
-                last!($seal, "h", 224),
-                keys = in(reg) $keys.as_ptr(),
-                rounds = inout(reg) $keys.len() - 1 => _,
-                powers = in(reg) $powers.as_ptr(),
-                hashed = in(reg) $hashed.as_mut_ptr(),
-                from = in(reg) $text.from(),
-                to = in(reg) $text.to(),
-                modulus = in(reg) &MODULUS,
-                order = in(ymm_reg) $order,
-                a = inout(ymm_reg) a => _,
-                b = inout(ymm_reg) b => _,
-                c = inout(ymm_reg) c => _,
-                d = inout(ymm_reg) d => _,
-                e = inout(ymm_reg) e => _,
-                f = inout(ymm_reg) f => _,
-                g = inout(ymm_reg) g => _,
-                h = inout(ymm_reg) h => _,
-                high = inout(ymm_reg) $hash => hash_after,
-                low = out(ymm_reg) _,
-                middle = out(ymm_reg) _,
-                y = out(ymm_reg) _,
-                t = out(ymm_reg) _,
-                k = out(ymm_reg) _,
-                options(nostack),
-            );
-        }
-        hash_after
-    }};
-}
-
-/// Works all steps of a text but the last: see [`Isa::pieces`].
+/// Writes a function that works registers in one piece, and takes a step of ciphertext into the hash, in lanes.
+///
+/// `states` are `N` registers of counter blocks with the first round key added, and others that nothing is done with. A seal and
+/// an open add the text in the last round, which is not done in weaving. What is hashed of an open is its text, which
+/// waits in `hashed`; of others it is `hashed`, the ciphertext of the step before, at whose place that of a seal comes.
 ///
 /// # Safety
-/// The text is readable and writable for its length.
-// Not a part of what calls it, where shorter texts would have fewer registers.
-#[inline(never)]
-#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
-pub(in crate::x86_64) unsafe fn pieces<const SEAL: bool>(
-    steps: &mut Steps<'_, HaveVaes256>,
-    hashed: &mut [__m256i; STEP],
-    text: &mut Span,
-) {
-    const BYTES: usize = STEP * HaveVaes256::BYTES;
-    const { assert!(POWERS == HaveVaes256::LANES * STEP) };
-    let (isa, schedule) = (steps.isa, steps.schedule);
-    let powers = core::array::from_fn(|i| {
-        let h = isa.broadcast(&schedule.powers[POWERS - HaveVaes256::LANES * (STEP - i)]);
-        [h, isa.xor(h, isa.swap(h))]
-    });
-    while text.len() > BYTES {
-        fetch(isa, text, BYTES);
-        let (keys, states) = (schedule.round_keys(), steps.begin());
-        // SAFETY: more than a step of text is left, and every schedule has 11, 13 or 15 round keys.
-        steps.hash = unsafe { piece::<SEAL>(keys, &powers, states, steps.hash, hashed, text) };
-        text.advance(BYTES);
-    }
+/// The text is readable and writable for `N` registers, but for weaving, and `hashed` readable, and but for weaving
+/// writable; there are 11, 13 or 15 round keys.
+macro_rules! piece {
+    ($kind:ident) => {
+        #[inline]
+        #[target_feature(enable = "avx,avx2,vaes,vpclmulqdq")]
+        unsafe fn $kind<const N: usize>(
+            keys: &[u128],
+            powers: &[Power<HaveVaes256>; STEP],
+            states: &mut [__m256i; STEP],
+            hash: &mut __m256i,
+            hashed: *mut [__m256i; STEP],
+            text: &Span,
+        ) {
+            let [a, b, c, d, e, f, g, h] = states;
+            // SAFETY: the caller promises the text, and there are as many round keys, powers and places as are read and written,
+            // at addresses that are a multiple of 32 where that is asked for: of registers.
+            unsafe {
+                asm!(
+                    "/* weaving takes no text: {from} {to} */",
+                    product!($kind, 1),
+                    product!($kind, 2, 32),
+                    product!($kind, 3, 64),
+                    product!($kind, 4, 96),
+                    product!($kind, 5, 128),
+                    product!($kind, 6, 160),
+                    product!($kind, 7, 192),
+                    product!($kind, 8, 224),
+                    round!(
+                        9,
+                        "vpxor {middle}, {middle}, {low}\n",
+                        "vpclmulqdq {t}, {low}, [{constants}], 0x00\n",
+                        "vpshufd {low}, {low}, 0x4e\n",
+                        "vpxor {middle}, {middle}, {high}\nvpxor {middle}, {middle}, {low}\n",
+                        "vpxor {middle}, {middle}, {t}\n",
+                        "vpclmulqdq {t}, {middle}, [{constants}], 0x00\n",
+                        "vpshufd {middle}, {middle}, 0x4e\n",
+                        "vpxor {high}, {high}, {middle}\nvpxor {high}, {high}, {t}\n"
+                    ),
+                        // The length of a key is no secret.
+                    "cmp {rounds}, 12",
+                    "jb 2f",
+                    round!(10),
+                    round!(11),
+                    "je 2f",
+                    round!(12),
+                    round!(13),
+                    "2:",
+                    "shl {rounds}, 4",
+                    "vbroadcasti128 {k}, [{keys} + {rounds}]",
+                    last!($kind, "a", 0),
+                    last!($kind, "b", 32),
+                    last!($kind, "c", 64),
+                    last!($kind, "d", 96),
+                    last!($kind, "e", 128),
+                    last!($kind, "f", 160),
+                    last!($kind, "g", 192),
+                    last!($kind, "h", 224),
+                    registers = const N,
+                    a_place = const 0,
+                    b_place = const 1,
+                    c_place = const 2,
+                    d_place = const 3,
+                    e_place = const 4,
+                    f_place = const 5,
+                    g_place = const 6,
+                    h_place = const 7,
+                    keys = in(reg) keys.as_ptr(),
+                    rounds = inout(reg) keys.len() - 1 => _,
+                    powers = in(reg) powers.as_ptr(),
+                    hashed = in(reg) hashed,
+                    from = in(reg) text.from(),
+                    to = in(reg) text.to(),
+                    constants = in(reg) &CONSTANTS,
+                    a = inout(ymm_reg) *a,
+                    b = inout(ymm_reg) *b,
+                    c = inout(ymm_reg) *c,
+                    d = inout(ymm_reg) *d,
+                    e = inout(ymm_reg) *e,
+                    f = inout(ymm_reg) *f,
+                    g = inout(ymm_reg) *g,
+                    h = inout(ymm_reg) *h,
+                    high = inout(ymm_reg) *hash,
+                    low = out(ymm_reg) _,
+                    middle = out(ymm_reg) _,
+                    y = out(ymm_reg) _,
+                    t = out(ymm_reg) _,
+                    k = out(ymm_reg) _,
+                    options(nostack),
+                );
+            }
+        }
+    };
 }
 
-/// Works a step in one piece, and returns what is hashed by then, in lanes.
-///
-/// Of `powers` there is for each register the one that it is multiplied with, and the sum of its halves, in all lanes.
-/// `states` are counter blocks with the first round key added. What is hashed of a seal is `hashed`, the ciphertext of
-/// the step before, at whose place this one's comes; of an open it is its text, which waits there.
+piece!(seal);
+piece!(open);
+piece!(weave);
+
+/// Seals the first step of a text in one piece, into `hashed`, too, and encrypts the block `mask` with it.
 ///
 /// # Safety
 /// The text is readable and writable for a step; there are 11, 13 or 15 round keys.
 #[inline]
 #[target_feature(enable = "avx,avx2,vaes,vpclmulqdq")]
-unsafe fn piece<const SEAL: bool>(
+unsafe fn first(
     keys: &[u128],
-    powers: &[[__m256i; 2]; STEP],
     states: [__m256i; STEP],
-    hash: __m256i,
+    mask: &mut __m128i,
     hashed: &mut [__m256i; STEP],
     text: &Span,
-) -> __m256i {
-    let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    let order = _mm256_broadcastsi128_si256(order);
-    if SEAL {
-        step!(true, keys, powers, states, hash, hashed, text, order)
-    } else {
-        step!(false, keys, powers, states, hash, hashed, text, order)
+) {
+    macro_rules! both {
+        ($number:literal) => {
+            concat!(round!($number), "vaesenc {mask}, {mask}, {k:x}\n")
+        };
+    }
+    let [a, b, c, d, e, f, g, h] = states;
+    // SAFETY: as for the pieces above.
+    unsafe {
+        asm!(
+            both!(1),
+            both!(2),
+            both!(3),
+            both!(4),
+            both!(5),
+            both!(6),
+            both!(7),
+            both!(8),
+            both!(9),
+            "cmp {rounds}, 12",
+            "jb 2f",
+            both!(10),
+            both!(11),
+            "je 2f",
+            both!(12),
+            both!(13),
+            "2:",
+            "shl {rounds}, 4",
+            "vbroadcasti128 {k}, [{keys} + {rounds}]",
+            "vaesenclast {mask}, {mask}, {k:x}",
+            last!(seal, "a", 0),
+            last!(seal, "b", 32),
+            last!(seal, "c", 64),
+            last!(seal, "d", 96),
+            last!(seal, "e", 128),
+            last!(seal, "f", 160),
+            last!(seal, "g", 192),
+            last!(seal, "h", 224),
+            registers = const STEP,
+            a_place = const 0,
+            b_place = const 1,
+            c_place = const 2,
+            d_place = const 3,
+            e_place = const 4,
+            f_place = const 5,
+            g_place = const 6,
+            h_place = const 7,
+            keys = in(reg) keys.as_ptr(),
+            rounds = inout(reg) keys.len() - 1 => _,
+            hashed = in(reg) hashed.as_mut_ptr(),
+            from = in(reg) text.from(),
+            to = in(reg) text.to(),
+            mask = inout(xmm_reg) *mask,
+            a = inout(ymm_reg) a => _,
+            b = inout(ymm_reg) b => _,
+            c = inout(ymm_reg) c => _,
+            d = inout(ymm_reg) d => _,
+            e = inout(ymm_reg) e => _,
+            f = inout(ymm_reg) f => _,
+            g = inout(ymm_reg) g => _,
+            h = inout(ymm_reg) h => _,
+            t = out(ymm_reg) _,
+            k = out(ymm_reg) _,
+            options(nostack),
+        );
     }
 }
 
-/// As the multiplication of a half of each block needs it.
-static MODULUS: [u64; 4] = [0xc2 << 56, 0, 0xc2 << 56, 0];
+/// Seals all of a text but its last step in pieces: see [`Isa::seal_pieces`].
+///
+/// # Safety
+/// The text is readable and writable for its length, more than a step.
+#[inline]
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
+pub(in crate::x86_64) unsafe fn seal_pieces(
+    steps: &mut Steps<'_, HaveVaes256>,
+    mask: &mut __m128i,
+    text: &mut Span,
+) -> [__m256i; STEP] {
+    let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
+    let mut hashed = [isa.broadcast(&0); STEP];
+    fetch(isa, text, BYTES);
+    let states = steps.begin();
+    // SAFETY: the caller promises a step of text, and every schedule has 11, 13 or 15 round keys.
+    unsafe { first(keys, states, mask, &mut hashed, text) };
+    text.advance(BYTES);
+    while text.len() > BYTES {
+        fetch(isa, text, BYTES);
+        let mut states = steps.begin();
+        // SAFETY: more than a step of text is left; round keys as above.
+        unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut hashed, text) };
+        text.advance(BYTES);
+    }
+    hashed
+}
+
+/// Works the rounds of `N` registers in a piece: see [`Isa::weave_piece`].
+#[inline]
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
+pub(in crate::x86_64) fn weave_piece<const N: usize>(
+    steps: &mut Steps<'_, HaveVaes256>,
+    hashed: &[__m256i; STEP],
+    text: &Span,
+) -> [__m256i; N] {
+    let (keys, powers) = (steps.schedule.round_keys(), steps.known_powers());
+    let mut states = [steps.isa.broadcast(&0); STEP];
+    let counters = steps.begin::<N>();
+    for (state, counter) in states.iter_mut().zip(counters) {
+        *state = counter;
+    }
+    let hashed = (&raw const *hashed).cast_mut();
+    // SAFETY: it takes no text and writes nothing, and every schedule has 11, 13 or 15 round keys.
+    unsafe { weave::<N>(keys, powers, &mut states, &mut steps.hash, hashed, text) };
+    core::array::from_fn(|i| states[i])
+}
+
+/// Opens all of a text but its last step in pieces: see [`Isa::open_pieces`].
+///
+/// # Safety
+/// The text is readable and writable for its length.
+#[inline]
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq")]
+pub(in crate::x86_64) unsafe fn open_pieces(steps: &mut Steps<'_, HaveVaes256>, text: &mut Span) {
+    let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
+    let mut ciphertext = [isa.broadcast(&0); STEP];
+    while text.len() > BYTES {
+        fetch(isa, text, BYTES);
+        let mut states = steps.begin();
+        // SAFETY: more than a step of text is left, and every schedule has 11, 13 or 15 round keys.
+        unsafe { open::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut ciphertext, text) };
+        text.advance(BYTES);
+    }
+}
+
+/// Bytes of a step.
+const BYTES: usize = STEP * HaveVaes256::BYTES;
+
+/// In all lanes.
+#[repr(C, align(32))]
+struct Constants {
+    /// As the multiplication of a half of each block needs it.
+    _modulus: [u64; 4],
+    /// In which order bytes are the opposite one.
+    _order: [[u8; 16]; 2],
+}
+
+static CONSTANTS: Constants = Constants {
+    _modulus: [0xc2 << 56, 0, 0xc2 << 56, 0],
+    _order: [[15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]; 2],
+};

@@ -6,7 +6,7 @@ use core::hint::black_box;
 use super::{
     STEP,
     counters::{Counters, First},
-    end::end,
+    end::{InOrder, end},
     end_registers,
     span::Span,
 };
@@ -24,10 +24,6 @@ const AHEAD: usize = 4 << 10;
 
 /// The same for results. What follows a result is most often the next one.
 const AHEAD_TO_WRITE: usize = 2 << 10;
-
-/// An open of more steps than these is worked in pieces, and a seal of as many, whose first step is none: for fewer it
-/// doesn't pay to make what pieces need.
-const OPENED_PIECES: usize = 2;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -85,47 +81,60 @@ impl<'s, I: Isa> Steps<'s, I> {
         Steps { isa, schedule, powers: None, counters: Counters::new(isa, first), hash }
     }
 
-    /// Two registers of text by themselves, so that the end has more.
+    /// What the registers of a step are multiplied with, before the first.
+    #[inline(always)]
+    pub(super) fn known_powers(&self) -> &'s [Power<I>; STEP] {
+        self.powers.expect("there are powers wherever there are steps")
+    }
+
+    /// The first two registers of a text by themselves, so that the end has more.
     ///
     /// # Safety
     /// As for [`seal_step`](Self::seal_step).
     #[inline(always)]
     pub(super) unsafe fn work_two<const SEAL: bool>(&mut self, text: &mut Span) {
-        if SEAL {
-            // SAFETY: the caller promises so much text.
-            let two = unsafe { self.seal_step::<2, 0>(&[], text) };
-            self.take_in(&mut [], &two);
-        } else {
-            // SAFETY: the caller promises so much text.
-            unsafe { self.open_step::<2>(text) };
-        }
+        // SAFETY: the caller promises so much text.
+        let input = unsafe { load::<I, 2>(self.isa, text) };
+        let mut states = self.begin();
+        self.rounds(1, &mut states, &mut []);
+        // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
+        let output = unsafe { self.finish(&states, &input, text) };
+        // Nothing is in the other lanes of the hash yet.
+        let ciphertext = if SEAL { output } else { input };
+        let powers = InOrder { schedule: self.schedule, first: POWERS - 2 * I::LANES };
+        let sums = self.weave(&mut [], &ciphertext, powers, &mut []);
+        self.hash = self.isa.first_lane(self.isa.sum(sums.reduced(self.isa)));
     }
 
-    /// Seals a text: a step is hashed while the next one is encrypted.
+    /// Seals a text: a step is hashed while the next one is encrypted. `mask` is encrypted with the first of them.
     ///
     /// # Safety
     /// `text` is readable and writable for its length, at least one byte.
     #[inline(always)]
-    pub(super) unsafe fn seal(mut self, text: &mut Span, lengths: Option<__m128i>) -> __m128i {
+    pub(super) unsafe fn seal(
+        mut self,
+        text: &mut Span,
+        lengths: Option<__m128i>,
+        mask: &mut [__m128i; 1],
+    ) -> __m128i {
         if text.len() <= STEP * I::BYTES {
             // SAFETY: the caller promises a byte at least, and it is a step at most.
-            return unsafe { self.seal_middle(&[], text, lengths) };
+            return unsafe { self.seal_middle(&[], text, lengths, mask) };
+        }
+        if I::HAS_PIECES {
+            // SAFETY: more than a step of text is left.
+            let last = unsafe { I::seal_pieces(&mut self, &mut mask[0], text) };
+            // SAFETY: a step is left at most, and one byte at least.
+            return unsafe { end::<I, true, STEP, 0>(self, &last, text, lengths, &mut []) };
         }
         // SAFETY: more than a step of text is left.
-        let mut last = unsafe { self.seal_step::<STEP, 0>(&[], text) };
-        if I::HAS_PIECES && text.len() > STEP * I::BYTES {
-            // A copy, so that what is not worked in pieces need not be in memory.
-            let mut hashed = last;
-            // SAFETY: the caller promises the text.
-            unsafe { I::pieces::<true>(&mut self, &mut hashed, text) };
-            last = hashed;
-        }
-        while !I::HAS_PIECES && text.len() > STEP * I::BYTES {
+        let mut last = unsafe { self.seal_step::<STEP, 0, 1>(&[], text, mask) };
+        while text.len() > STEP * I::BYTES {
             // SAFETY: the loop goes on only while more than a step of text is left.
-            last = unsafe { self.seal_step::<STEP, STEP>(&last, text) };
+            last = unsafe { self.seal_step::<STEP, STEP, 0>(&last, text, &mut []) };
         }
         // SAFETY: a step is left at most, and one byte at least.
-        unsafe { self.seal_middle(&last, text, lengths) }
+        unsafe { self.seal_middle(&last, text, lengths, &mut []) }
     }
 
     /// Seals what is left where that may be more than a whole end.
@@ -133,45 +142,50 @@ impl<'s, I: Isa> Steps<'s, I> {
     /// # Safety
     /// `text` is readable and writable for its length, at least one byte and at most a step.
     #[inline(always)]
-    unsafe fn seal_middle<const M: usize>(
+    unsafe fn seal_middle<const M: usize, const X: usize>(
         mut self,
         last: &[I::Register; M],
         text: &mut Span,
         lengths: Option<__m128i>,
+        mask: &mut [__m128i; X],
     ) -> __m128i {
         const { assert!(end_registers::<I>() == STEP || end_registers::<I>() == 4) };
         if text.len() > end_registers::<I>() * I::BYTES {
             // Where an end is shorter than a step, it has four registers.
             // SAFETY: more than a whole end is left.
-            let middle = unsafe { self.seal_step::<4, M>(last, text) };
+            let middle = unsafe { self.seal_step::<4, M, X>(last, text, mask) };
             // SAFETY: a whole end is left at most, because a step is two of them, and one byte at least.
-            return unsafe { end::<I, true, 4>(self, &middle, text, lengths) };
+            return unsafe { end::<I, true, 4, 0>(self, &middle, text, lengths, &mut []) };
         }
         // SAFETY: a whole end is left at most, and one byte at least.
-        unsafe { end::<I, true, M>(self, last, text, lengths) }
+        unsafe { end::<I, true, M, X>(self, last, text, lengths, mask) }
     }
 
-    /// Opens a text: a step is hashed while it is decrypted.
+    /// Opens a text: a step is hashed while it is decrypted. `mask` is encrypted with the last of them.
     ///
     /// # Safety
     /// As for [`seal`](Self::seal).
     #[inline(always)]
-    pub(super) unsafe fn open(mut self, text: &mut Span, lengths: Option<__m128i>) -> __m128i {
-        if I::HAS_PIECES && text.len() > OPENED_PIECES * STEP * I::BYTES {
-            let mut ciphertext = [self.isa.broadcast(&0); STEP];
+    pub(super) unsafe fn open(
+        mut self,
+        text: &mut Span,
+        lengths: Option<__m128i>,
+        mask: &mut [__m128i; 1],
+    ) -> __m128i {
+        if I::HAS_PIECES {
             // SAFETY: the caller promises the text.
-            unsafe { I::pieces::<false>(&mut self, &mut ciphertext, text) };
+            unsafe { I::open_pieces(&mut self, text) };
         }
-        while text.len() > STEP * I::BYTES {
+        while !I::HAS_PIECES && text.len() > STEP * I::BYTES {
             // SAFETY: more than a step of text is left.
             unsafe { self.open_step::<STEP>(text) };
         }
-        if text.len() > end_registers::<I>() * I::BYTES {
+        if !I::HAS_PIECES && text.len() > end_registers::<I>() * I::BYTES {
             // SAFETY: more than a whole end is left, which has four registers where it is shorter than a step.
             unsafe { self.open_step::<4>(text) };
         }
         // SAFETY: a whole end is left at most, and one byte at least.
-        unsafe { end::<I, false, 0>(self, &[], text, lengths) }
+        unsafe { end::<I, false, 0, 1>(self, &[], text, lengths, mask) }
     }
 
     /// `N` registers of text, and between their rounds the hash of the `M` before. Returns their ciphertext.
@@ -179,14 +193,15 @@ impl<'s, I: Isa> Steps<'s, I> {
     /// # Safety
     /// So much text is left to read and to write.
     #[inline(always)]
-    unsafe fn seal_step<const N: usize, const M: usize>(
+    unsafe fn seal_step<const N: usize, const M: usize, const X: usize>(
         &mut self,
         last: &[I::Register; M],
         text: &mut Span,
+        mask: &mut [__m128i; X],
     ) -> [I::Register; N] {
         let mut states = self.begin::<N>();
-        self.take_in(&mut states, last);
-        self.rounds(M + 1, &mut states);
+        self.take_in(&mut states, last, mask);
+        self.rounds(M + 1, &mut states, mask);
         // SAFETY: the caller promises so many registers.
         let input = unsafe { load(self.isa, text) };
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
@@ -202,8 +217,8 @@ impl<'s, I: Isa> Steps<'s, I> {
         // SAFETY: the caller promises so many registers.
         let input = unsafe { load(self.isa, text) };
         let mut states = self.begin::<N>();
-        self.take_in(&mut states, &input);
-        self.rounds(N + 1, &mut states);
+        self.take_in(&mut states, &input, &mut []);
+        self.rounds(N + 1, &mut states, &mut []);
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
         unsafe { self.finish(&states, &input, text) };
     }
@@ -216,16 +231,17 @@ impl<'s, I: Isa> Steps<'s, I> {
 
     /// Takes registers of ciphertext into the hash, in lanes, between as many rounds.
     #[inline(always)]
-    pub(super) fn take_in<const N: usize, const M: usize>(
+    pub(super) fn take_in<const N: usize, const M: usize, const X: usize>(
         &mut self,
         states: &mut [I::Register; N],
         texts: &[I::Register; M],
+        mask: &mut [__m128i; X],
     ) {
         if M > 0
             && let Some(powers) = self.powers
         {
             let powers = InLanes { powers, first: STEP - M };
-            self.hash = self.weave(states, texts, powers).reduced(self.isa);
+            self.hash = self.weave(states, texts, powers, mask).reduced(self.isa);
         } else {
             assert!(M == 0, "there are powers wherever something waits");
         }
@@ -234,11 +250,12 @@ impl<'s, I: Isa> Steps<'s, I> {
     /// The first `M` rounds, and between them the products of as many registers of ciphertext, with what was hashed before in
     /// the first.
     #[inline(always)]
-    pub(super) fn weave<const N: usize, const M: usize>(
+    pub(super) fn weave<const N: usize, const M: usize, const X: usize>(
         &self,
         states: &mut [I::Register; N],
         texts: &[I::Register; M],
         powers: impl Powers<I>,
+        mask: &mut [__m128i; X],
     ) -> Sums<I> {
         let isa = self.isa;
         let mut sums = Sums::nothing(isa);
@@ -251,6 +268,7 @@ impl<'s, I: Isa> Steps<'s, I> {
                     let y = if $i == 0 { isa.xor(block, self.hash) } else { block };
                     let round = Round { isa, key, states: &mut *states };
                     sums = powers.add(isa, sums, y, $i, round);
+                    self.mask_round($i + 1, mask);
                 }
             )+};
         }
@@ -258,14 +276,33 @@ impl<'s, I: Isa> Steps<'s, I> {
         sums
     }
 
-    /// Rounds from one on, but for the last.
+    /// Rounds from one on, but for the last; the mask has its last one, too.
     #[inline(always)]
-    pub(super) fn rounds<const N: usize>(&self, from: usize, states: &mut [I::Register; N]) {
+    pub(super) fn rounds<const N: usize, const X: usize>(
+        &self,
+        from: usize,
+        states: &mut [I::Register; N],
+        mask: &mut [__m128i; X],
+    ) {
         for round in from..self.last_round() {
             let key = self.round_key(round);
             for state in &mut *states {
                 *state = self.isa.pin(self.isa.aes(*state, key));
             }
+            self.mask_round(round, mask);
+        }
+        let (isa, key) = (self.isa.into(), &self.schedule.first_blocks()[self.last_round()]);
+        for mask in mask {
+            *mask = isa.aes_last(*mask, isa.broadcast(key));
+        }
+    }
+
+    /// A round of what is encrypted beside the text.
+    #[inline(always)]
+    fn mask_round<const X: usize>(&self, round: usize, mask: &mut [__m128i; X]) {
+        let (isa, key) = (self.isa.into(), &self.schedule.first_blocks()[round]);
+        for mask in mask {
+            *mask = isa.pin(isa.aes(*mask, isa.broadcast(key)));
         }
     }
 
