@@ -32,16 +32,16 @@ impl<I: Isa> Power<I> {
         Power { h, other }
     }
 
-    /// The entry of the tables that so many follow, in all lanes.
+    /// An entry of the tables, in all lanes: for three multiplications where there are pieces, which take no others.
     #[inline(always)]
     pub(super) fn broadcast(isa: I, schedule: &Expanded, index: usize) -> Power<I> {
         let h = isa.broadcast(&schedule.powers[index % POWERS]);
-        match I::HAS_PIECES {
-            // Pieces take three multiplications.
-            true => Power { h, other: isa.xor(h, isa.swap(h)) },
-            false if I::KARATSUBA => Power::of(isa, h),
-            false => Power { h, other: isa.broadcast(&schedule.folded[index % POWERS]) },
-        }
+        let other = if I::KARATSUBA || I::HAS_PIECES {
+            isa.xor(h, isa.swap(h))
+        } else {
+            isa.broadcast(&schedule.folded[index % POWERS])
+        };
+        Power { h, other }
     }
 
     /// Entries of the tables from one on, one in each lane. Those behind the last come from the field behind and meet

@@ -100,8 +100,8 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// Whether there are pieces: steps of long texts in assembly.
     const HAS_PIECES: bool = false;
 
-    /// Seals all steps of a text but the last, each in one piece, encrypts the block `mask` with the first, and gives the
-    /// ciphertext of the last, which is not hashed.
+    /// Seals all steps of a text but the last, each in one piece, and gives the ciphertext of the last of them, which is not
+    /// hashed. Encrypts `mask`, a block with the first round key added, with the first.
     ///
     /// # Safety
     /// The text is readable and writable for its length, more than a step.
@@ -119,7 +119,6 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     fn weave_piece<const N: usize>(
         _steps: &mut Steps<'_, Self>,
         _hashed: &[Self::Register; STEP],
-        _text: &Span,
     ) -> [Self::Register; N] {
         unreachable!("there are no pieces")
     }

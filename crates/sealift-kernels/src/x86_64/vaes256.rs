@@ -33,10 +33,9 @@ impl Isa for HaveVaes256 {
     fn weave_piece<const N: usize>(
         steps: &mut Steps<'_, Self>,
         hashed: &[__m256i; STEP],
-        text: &Span,
     ) -> [__m256i; N] {
         // SAFETY: the steps have proof of the instructions.
-        unsafe { weave_piece(steps, hashed, text) }
+        unsafe { weave_piece(steps, hashed) }
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! The end of a text: what is left behind its last whole step.
 
-use core::arch::x86_64::__m128i;
+use core::{arch::x86_64::__m128i, ops::Range};
 
 use super::{
     end_registers,
@@ -75,11 +75,14 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize, co
     let schedule = steps.schedule;
     let powers = InOrder { schedule, first };
     fetch(isa, text, N * I::BYTES);
+    let mut input = [isa.broadcast(&0); N];
+    // A part of a register takes long to put together. What a seal loads before its rounds is put down for them.
+    let early = if SEAL { N - 1 } else { 0 };
     // SAFETY: the caller promises the text.
-    let input = unsafe { load::<I, N>(isa, text) };
+    unsafe { load(isa, text, early..N, &mut input) };
     let mut sums = Sums::nothing(isa);
     let states = if let (true, Some(step)) = (SEAL && I::HAS_PIECES, before.first_chunk()) {
-        I::weave_piece::<N>(&mut steps, step, text)
+        I::weave_piece::<N>(&mut steps, step)
     } else {
         let mut states = steps.begin::<N>();
         if SEAL {
@@ -91,6 +94,8 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize, co
         }
         states
     };
+    // SAFETY: the caller promises the text.
+    unsafe { load(isa, text, 0..early, &mut input) };
     // SAFETY: the caller promises the text.
     let mut output = unsafe { store(&steps, &states, &input, text) };
     if SEAL {
@@ -145,24 +150,29 @@ impl<I: Isa> Powers<I> for InOrder<'_> {
     }
 }
 
-/// The text, loaded once, with zeros behind it.
+/// Some registers of the text, each of which is loaded once, with zeros behind it.
 ///
 /// # Safety
 /// It is readable, and has `N` registers, of which the last may be a part.
 #[inline(always)]
-unsafe fn load<I: Isa, const N: usize>(isa: I, text: &Span) -> [I::Register; N] {
-    let mut input = [isa.broadcast(&0); N];
+unsafe fn load<I: Isa, const N: usize>(
+    isa: I,
+    text: &Span,
+    which: Range<usize>,
+    input: &mut [I::Register; N],
+) {
     each!(i, register of input => {
         let (from, left) = (text.from().wrapping_add(i * I::BYTES), text.len() - i * I::BYTES);
-        *register = if i + 1 < N || left == I::BYTES {
+        if !which.contains(&i) {
+            // At another time.
+        } else if i + 1 < N || left == I::BYTES {
             // SAFETY: the caller promises N registers, and only the last may be a part; here it isn't.
-            unsafe { isa.load(from) }
+            *register = unsafe { isa.load(from) };
         } else {
             // SAFETY: so many bytes are left, fewer than a register has.
-            unsafe { isa.load_part(from, left) }
-        };
+            *register = unsafe { isa.load_part(from, left) };
+        }
     });
-    input
 }
 
 /// The last round and the text, of which the output is returned, with zeros behind it.

@@ -82,21 +82,21 @@ pub(super) unsafe fn crypt<I: Isa, const LONG: bool>(
     }
     let narrow: HaveAesNi = isa.into();
     let lengths = ends.as_ref().map(|ends| ends.lengths);
-    // A part of a text has none; what is encrypted instead is nobody's.
+    // A part of a text has none. Zeros are encrypted instead: the hash key, which is forgotten.
     let mask = ends.as_ref().map_or(narrow.broadcast(&0), |ends| ends.mask);
-    let mut mask = [narrow.xor(mask, narrow.broadcast(&schedule.first_blocks()[0]))];
+    let mut state = [narrow.xor(mask, narrow.broadcast(&schedule.first_blocks()[0]))];
     let hash = match op {
         // SAFETY: the caller keeps the same promise.
         Op::Seal => unsafe {
-            work::<I, LONG, true>(isa, schedule, first, hash, lengths, &mut mask, text)
+            work::<I, LONG, true>(isa, schedule, first, hash, lengths, &mut state, text)
         },
         // SAFETY: the caller keeps the same promise.
         _ => unsafe {
-            work::<I, LONG, false>(isa, schedule, first, hash, lengths, &mut mask, text)
+            work::<I, LONG, false>(isa, schedule, first, hash, lengths, &mut state, text)
         },
     };
-    if let (Some(ends), [mask]) = (ends, mask) {
-        ends.mask = mask;
+    if let Some(ends) = ends {
+        [ends.mask] = state;
     }
     hash
 }

@@ -1,9 +1,12 @@
 //! Steps in one piece of assembly each, for registers of two blocks of which there are sixteen.
 //!
 //! The compiler has too few of them for eight states, a product and what it likes to hold besides: it puts a fifth of
-//! a step's instructions into moves to the stack and back. Here only ciphertext is put there and read again.
+//! a step's instructions into moves to the stack and back. Here little but ciphertext is put there and read again.
 
-use core::arch::{asm, x86_64::*};
+use core::{
+    arch::{asm, x86_64::*},
+    ptr,
+};
 
 use super::{
     STEP,
@@ -20,22 +23,16 @@ macro_rules! round {
     ($number:literal, $($between:expr),+) => {
         concat!(
             "vbroadcasti128 {k}, [{keys} + 16 * ", $number, "]\n",
-            round!(@ (a b c d e f g h) ($($between),+))
+            round!(@ ("a" 0, "b" 1, "c" 2, "d" 3, "e" 4, "f" 5, "g" 6, "h" 7) ($($between),+))
         )
     };
-    (@ ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident)
-       ($p:expr, $q:expr, $r:expr, $s:expr, $t:expr, $u:expr, $v:expr, $w:expr)) => {
-        concat!(
-            round!(@@ $a), $p, round!(@@ $b), $q, round!(@@ $c), $r, round!(@@ $d), $s,
-            round!(@@ $e), $t, round!(@@ $f), $u, round!(@@ $g), $v, round!(@@ $h), $w,
-        )
-    };
-    (@@ $state:ident) => {
-        concat!(
-            ".if {registers} > {", stringify!($state), "_place}\n",
-            "vaesenc {", stringify!($state), "}, {", stringify!($state), "}, {k}\n",
+    (@ ($($state:literal $place:literal),+) ($($between:expr),+)) => {
+        concat!($(
+            ".if {registers} > ", $place, "\n",
+            "vaesenc {", $state, "}, {", $state, "}, {k}\n",
             ".endif\n",
-        )
+            $between,
+        )+)
     };
 }
 
@@ -47,8 +44,8 @@ macro_rules! product {
             product!(@ $kind, 0),
             "vpshufb {y}, {y}, [{constants} + 32]\n",
             "vpxor {y}, {y}, {high}\n",
-            "vpclmulqdq {low}, {y}, [{powers}], 0x00\n",
-            "vpclmulqdq {high}, {y}, [{powers}], 0x11\n",
+            "vpclmulqdq {low}, {y}, {power}, 0x00\n",
+            "vpclmulqdq {high}, {y}, {power}, 0x11\n",
             "vpshufd {t}, {y}, 0x4e\n",
             "vpxor {t}, {t}, {y}\n",
             "vpclmulqdq {middle}, {t}, [{powers} + 32], 0x00\n"
@@ -59,26 +56,32 @@ macro_rules! product {
             $number,
             product!(@ $kind, $at),
             "vpshufb {y}, {y}, [{constants} + 32]\n",
-            concat!("vpclmulqdq {t}, {y}, [{powers} + 2 * ", $at, "], 0x00\nvpxor {low}, {low}, {t}\n"),
-            concat!("vpclmulqdq {t}, {y}, [{powers} + 2 * ", $at, "], 0x11\nvpxor {high}, {high}, {t}\n"),
+            "vpclmulqdq {t}, {y}, {power}, 0x00\nvpxor {low}, {low}, {t}\n",
+            "vpclmulqdq {t}, {y}, {power}, 0x11\nvpxor {high}, {high}, {t}\n",
             "vpshufd {t}, {y}, 0x4e\n",
             "vpxor {t}, {t}, {y}\n",
             concat!("vpclmulqdq {t}, {t}, [{powers} + 2 * ", $at, " + 32], 0x00\n"),
             "vpxor {middle}, {middle}, {t}\n"
         )
     };
+    (@ $kind:ident, $at:literal) => {
+        concat!(
+            product!(@@ $kind, $at),
+            "vmovdqa {power}, [{powers} + 2 * ", $at, "]\n",
+        )
+    };
     // What is hashed of an open is its text, which is read once; of others it waits.
-    (@ open, $at:literal) => {
+    (@@ open, $at:literal) => {
         concat!("vmovdqu {y}, [{from} + ", $at, "]\nvmovdqa [{hashed} + ", $at, "], {y}\n")
     };
-    (@ $kind:ident, $at:literal) => { concat!("vmovdqa {y}, [{hashed} + ", $at, "]\n") };
+    (@@ $kind:ident, $at:literal) => { concat!("vmovdqa {y}, [{hashed} + ", $at, "]\n") };
 }
 
 /// The last round of one state.
 macro_rules! last {
     ($kind:ident, $state:literal, $at:literal) => {
         concat!(
-            ".if {registers} > {", $state, "_place}\n",
+            ".if 32 * {registers} > ", $at, "\n",
             last!(@ $kind, $state, $at),
             ".endif\n",
         )
@@ -123,7 +126,7 @@ macro_rules! piece {
             states: &mut [__m256i; STEP],
             hash: &mut __m256i,
             hashed: *mut [__m256i; STEP],
-            text: &Span,
+            (from, to): (*const u8, *mut u8),
         ) {
             let [a, b, c, d, e, f, g, h] = states;
             // SAFETY: the caller promises the text, and there are as many round keys, powers and places as are read and written,
@@ -170,20 +173,12 @@ macro_rules! piece {
                     last!($kind, "g", 192),
                     last!($kind, "h", 224),
                     registers = const N,
-                    a_place = const 0,
-                    b_place = const 1,
-                    c_place = const 2,
-                    d_place = const 3,
-                    e_place = const 4,
-                    f_place = const 5,
-                    g_place = const 6,
-                    h_place = const 7,
                     keys = in(reg) keys.as_ptr(),
                     rounds = inout(reg) keys.len() - 1 => _,
                     powers = in(reg) powers.as_ptr(),
                     hashed = in(reg) hashed,
-                    from = in(reg) text.from(),
-                    to = in(reg) text.to(),
+                    from = in(reg) from,
+                    to = in(reg) to,
                     constants = in(reg) &CONSTANTS,
                     a = inout(ymm_reg) *a,
                     b = inout(ymm_reg) *b,
@@ -197,6 +192,7 @@ macro_rules! piece {
                     low = out(ymm_reg) _,
                     middle = out(ymm_reg) _,
                     y = out(ymm_reg) _,
+                    power = out(ymm_reg) _,
                     t = out(ymm_reg) _,
                     k = out(ymm_reg) _,
                     options(nostack),
@@ -210,7 +206,7 @@ piece!(seal);
 piece!(open);
 piece!(weave);
 
-/// Seals the first step of a text in one piece, into `hashed`, too, and encrypts the block `mask` with it.
+/// Seals the first step of a text in one piece, into `hashed`, too, and encrypts `mask` with it, a block with the first round key added.
 ///
 /// # Safety
 /// The text is readable and writable for a step; there are 11, 13 or 15 round keys.
@@ -261,14 +257,6 @@ unsafe fn first(
             last!(seal, "g", 192),
             last!(seal, "h", 224),
             registers = const STEP,
-            a_place = const 0,
-            b_place = const 1,
-            c_place = const 2,
-            d_place = const 3,
-            e_place = const 4,
-            f_place = const 5,
-            g_place = const 6,
-            h_place = const 7,
             keys = in(reg) keys.as_ptr(),
             rounds = inout(reg) keys.len() - 1 => _,
             hashed = in(reg) hashed.as_mut_ptr(),
@@ -310,9 +298,9 @@ pub(in crate::x86_64) unsafe fn seal_pieces(
     text.advance(BYTES);
     while text.len() > BYTES {
         fetch(isa, text, BYTES);
-        let mut states = steps.begin();
+        let (mut states, place) = (steps.begin(), (text.from(), text.to()));
         // SAFETY: more than a step of text is left; round keys as above.
-        unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut hashed, text) };
+        unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut hashed, place) };
         text.advance(BYTES);
     }
     hashed
@@ -324,7 +312,6 @@ pub(in crate::x86_64) unsafe fn seal_pieces(
 pub(in crate::x86_64) fn weave_piece<const N: usize>(
     steps: &mut Steps<'_, HaveVaes256>,
     hashed: &[__m256i; STEP],
-    text: &Span,
 ) -> [__m256i; N] {
     let (keys, powers) = (steps.schedule.round_keys(), steps.known_powers());
     let mut states = [steps.isa.broadcast(&0); STEP];
@@ -332,9 +319,9 @@ pub(in crate::x86_64) fn weave_piece<const N: usize>(
     for (state, counter) in states.iter_mut().zip(counters) {
         *state = counter;
     }
-    let hashed = (&raw const *hashed).cast_mut();
+    let (hashed, nowhere) = ((&raw const *hashed).cast_mut(), (ptr::null(), ptr::null_mut()));
     // SAFETY: it takes no text and writes nothing, and every schedule has 11, 13 or 15 round keys.
-    unsafe { weave::<N>(keys, powers, &mut states, &mut steps.hash, hashed, text) };
+    unsafe { weave::<N>(keys, powers, &mut states, &mut steps.hash, hashed, nowhere) };
     core::array::from_fn(|i| states[i])
 }
 
@@ -349,9 +336,9 @@ pub(in crate::x86_64) unsafe fn open_pieces(steps: &mut Steps<'_, HaveVaes256>, 
     let mut ciphertext = [isa.broadcast(&0); STEP];
     while text.len() > BYTES {
         fetch(isa, text, BYTES);
-        let mut states = steps.begin();
+        let (mut states, place) = (steps.begin(), (text.from(), text.to()));
         // SAFETY: more than a step of text is left, and every schedule has 11, 13 or 15 round keys.
-        unsafe { open::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut ciphertext, text) };
+        unsafe { open::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut ciphertext, place) };
         text.advance(BYTES);
     }
 }

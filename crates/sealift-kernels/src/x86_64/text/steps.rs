@@ -41,6 +41,8 @@ pub(in crate::x86_64) struct Steps<'s, I: Isa> {
 /// The power for each register of a step, in all lanes.
 #[inline(always)]
 pub(super) fn powers<I: Isa>(isa: I, schedule: &Expanded) -> [Power<I>; STEP] {
+    // Pieces alone take what is made for them.
+    const { assert!(!I::HAS_PIECES || end_registers::<I>() == STEP) };
     let known = end_registers::<I>();
     let of = |register: usize| {
         Power::broadcast(isa, schedule, POWERS - I::LANES * (STEP - register).min(known))
@@ -81,7 +83,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         Steps { isa, schedule, powers: None, counters: Counters::new(isa, first), hash }
     }
 
-    /// What the registers of a step are multiplied with, before the first.
+    /// The powers, where there are steps.
     #[inline(always)]
     pub(super) fn known_powers(&self) -> &'s [Power<I>; STEP] {
         self.powers.expect("there are powers wherever there are steps")
@@ -106,7 +108,8 @@ impl<'s, I: Isa> Steps<'s, I> {
         self.hash = self.isa.first_lane(self.isa.sum(sums.reduced(self.isa)));
     }
 
-    /// Seals a text: a step is hashed while the next one is encrypted. `mask` is encrypted with the first of them.
+    /// Seals a text: a step is hashed while the next one is encrypted, and `mask`, a block with the first round key added, is
+    /// encrypted with the first.
     ///
     /// # Safety
     /// `text` is readable and writable for its length, at least one byte.
@@ -150,7 +153,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         mask: &mut [__m128i; X],
     ) -> __m128i {
         const { assert!(end_registers::<I>() == STEP || end_registers::<I>() == 4) };
-        if text.len() > end_registers::<I>() * I::BYTES {
+        if end_registers::<I>() < STEP && text.len() > end_registers::<I>() * I::BYTES {
             // Where an end is shorter than a step, it has four registers.
             // SAFETY: more than a whole end is left.
             let middle = unsafe { self.seal_step::<4, M, X>(last, text, mask) };
@@ -161,7 +164,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         unsafe { end::<I, true, M, X>(self, last, text, lengths, mask) }
     }
 
-    /// Opens a text: a step is hashed while it is decrypted. `mask` is encrypted with the last of them.
+    /// Opens a text: a step is hashed while it is decrypted, and `mask` is encrypted with the end.
     ///
     /// # Safety
     /// As for [`seal`](Self::seal).
@@ -175,14 +178,15 @@ impl<'s, I: Isa> Steps<'s, I> {
         if I::HAS_PIECES {
             // SAFETY: the caller promises the text.
             unsafe { I::open_pieces(&mut self, text) };
-        }
-        while !I::HAS_PIECES && text.len() > STEP * I::BYTES {
-            // SAFETY: more than a step of text is left.
-            unsafe { self.open_step::<STEP>(text) };
-        }
-        if !I::HAS_PIECES && text.len() > end_registers::<I>() * I::BYTES {
-            // SAFETY: more than a whole end is left, which has four registers where it is shorter than a step.
-            unsafe { self.open_step::<4>(text) };
+        } else {
+            while text.len() > STEP * I::BYTES {
+                // SAFETY: more than a step of text is left.
+                unsafe { self.open_step::<STEP>(text) };
+            }
+            if text.len() > end_registers::<I>() * I::BYTES {
+                // SAFETY: more than a whole end is left, which has four registers where it is shorter than a step.
+                unsafe { self.open_step::<4>(text) };
+            }
         }
         // SAFETY: a whole end is left at most, and one byte at least.
         unsafe { end::<I, false, 0, 1>(self, &[], text, lengths, mask) }
