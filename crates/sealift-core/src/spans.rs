@@ -193,6 +193,63 @@ pub struct TextSpan {
 }
 
 impl Spans<'_, '_> {
+    /// Some messages, column by column. False when the input of one is shorter than the tag it should end with; then take
+    /// them one by one.
+    ///
+    /// # Panics
+    /// If there are no such messages, or not as many places.
+    pub fn fill(&mut self, messages: Range<usize>, to: &mut [Span]) -> bool {
+        let batch = self.batch;
+        let some = || messages.clone();
+        assert!(messages.end <= batch.len, "messages {messages:?} of {}", batch.len);
+        assert!(to.len() == messages.len(), "{} places for {messages:?}", to.len());
+        for (span, message) in to.iter_mut().zip(some()) {
+            (span.op, span.status) = (batch.ops.get(message), self.status.wrapping_add(message));
+        }
+        match &batch.text {
+            Text::Apart(column) => {
+                each(column, some(), to, |span, input, bytes| {
+                    (span.input, span.text_bytes) = (input, bytes);
+                });
+                self.text.put(some(), to, |span, start, _| span.output = start);
+            }
+            Text::InPlace => self.text.put(some(), to, |span, start, room| {
+                (span.input, span.output, span.text_bytes) = (start.cast_const(), start, room);
+            }),
+        }
+        each(&batch.nonce, some(), to, |span, nonce, bytes| {
+            (span.nonce, span.nonce_bytes) = (nonce, bytes);
+        });
+        each(&batch.aad, some(), to, |span, aad, bytes| (span.aad, span.aad_bytes) = (aad, bytes));
+        if let Tags::Apart(column) = &batch.tags {
+            self.tags.put(some(), to, |span, start, _| span.tag = start);
+            // Not checked where nothing is opened.
+            if self.common_op() != Some(Op::Seal) {
+                each(column, some(), to, |span, tag, _| {
+                    span.tag = if span.op == Op::Seal { span.tag } else { tag.cast_mut() };
+                });
+            }
+        }
+        let behind = batch.appended_bytes();
+        let in_place = matches!(batch.text, Text::InPlace);
+        let mut fits = true;
+        for span in to {
+            if span.op != Op::Seal || in_place {
+                fits &= span.text_bytes >= behind;
+                span.text_bytes = span.text_bytes.saturating_sub(behind);
+            }
+            if behind > 0 {
+                let is_sealed = span.op == Op::Seal;
+                let ciphertext = if is_sealed { span.output } else { span.input.cast_mut() };
+                span.tag = ciphertext.wrapping_add(span.text_bytes);
+            }
+            if span.op == Op::Verify {
+                span.output = core::ptr::null_mut();
+            }
+        }
+        fits
+    }
+
     /// The texts of some messages to all of which the same is done. False when the input of one is shorter than the tag it
     /// should end with.
     ///
@@ -202,13 +259,15 @@ impl Spans<'_, '_> {
         let batch = self.batch;
         assert!(messages.end <= batch.len, "messages {messages:?} of {}", batch.len);
         to.clear();
+        to.resize(messages.len(), TextSpan::NOWHERE);
         match &batch.text {
             Text::Apart(column) => {
-                put_inputs(column, messages.clone(), to);
+                each(column, messages.clone(), to, |text, input, bytes| {
+                    (text.input, text.bytes) = (input, bytes);
+                });
                 self.text.put(messages, to, |text, start, _| text.output = start);
             }
             Text::InPlace => {
-                to.resize(messages.len(), TextSpan::NOWHERE);
                 self.text.put(messages, to, |text, start, room| {
                     (text.input, text.output, text.bytes) = (start.cast_const(), start, room);
                 });
@@ -234,6 +293,22 @@ impl Spans<'_, '_> {
     }
 }
 
+impl Span {
+    /// No message.
+    pub const NOBODYS: Self = Self {
+        op: Op::Seal,
+        nonce: core::ptr::null(),
+        nonce_bytes: 0,
+        aad: core::ptr::null(),
+        aad_bytes: 0,
+        input: core::ptr::null(),
+        output: core::ptr::null_mut(),
+        text_bytes: 0,
+        tag: core::ptr::null_mut(),
+        status: core::ptr::null_mut(),
+    };
+}
+
 impl TextSpan {
     const NOWHERE: Self = Self {
         input: core::ptr::null(),
@@ -243,30 +318,35 @@ impl TextSpan {
     };
 }
 
-/// Appends where the texts of some messages are read; one branch for all of them where the column allows it.
+/// Tells of some messages where each lies in a column and how long it is; one branch for all of them where the column
+/// allows it.
 #[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
-fn put_inputs(column: &Column<'_>, messages: Range<usize>, to: &mut Vec<TextSpan>) {
+fn each<T>(
+    column: &Column<'_>,
+    messages: Range<usize>,
+    to: &mut [T],
+    mut tell: impl FnMut(&mut T, *const u8, usize),
+) {
     let all = messages.start..=messages.end;
-    let at = |input: *const u8, bytes| TextSpan { input, bytes, ..TextSpan::NOWHERE };
     match column {
         Column::Packed { buffer, layout: Layout::Offsets32(offsets) } => {
             let buffer = buffer.as_ref().as_ptr();
-            let text = |pair: &[u32]| {
-                at(buffer.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize)
-            };
-            to.extend(offsets[all].windows(2).map(text));
+            for (to, pair) in to.iter_mut().zip(offsets[all].windows(2)) {
+                tell(to, buffer.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize);
+            }
         }
         Column::Packed { buffer, layout: Layout::Offsets64(offsets) } => {
             let buffer = buffer.as_ref().as_ptr();
-            let text = |pair: &[u64]| {
-                at(buffer.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize)
-            };
-            to.extend(offsets[all].windows(2).map(text));
+            for (to, pair) in to.iter_mut().zip(offsets[all].windows(2)) {
+                tell(to, buffer.wrapping_add(pair[0] as usize), (pair[1] - pair[0]) as usize);
+            }
         }
-        _ => to.extend(messages.map(|message| {
-            let text = column.get(message);
-            at(text.as_ptr(), text.len())
-        })),
+        _ => {
+            for (to, message) in to.iter_mut().zip(messages) {
+                let part = column.get(message);
+                tell(to, part.as_ptr(), part.len());
+            }
+        }
     }
 }
 
@@ -298,11 +378,11 @@ impl<'s, 'w> Base<'s, 'w> {
 
     /// Tells of some messages where the result of each goes and how much room is there.
     #[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
-    fn put(
+    fn put<T>(
         &mut self,
         messages: Range<usize>,
-        to: &mut [TextSpan],
-        mut tell: impl FnMut(&mut TextSpan, *mut u8, usize),
+        to: &mut [T],
+        mut tell: impl FnMut(&mut T, *mut u8, usize),
     ) {
         let all = messages.start..=messages.end;
         match self {
@@ -370,7 +450,17 @@ mod tests {
             let mut spans = work.spans();
             (0..batch.len).map(|message| spans.get(message)).collect()
         };
-        spans.iter().enumerate().all(|(message, span)| same(&work.slot(message), span.as_ref()))
+        let mut filled = vec![Span::NOBODYS; batch.len - 1];
+        let fits = work.spans().fill(1..batch.len, &mut filled);
+        // As a whole they fit where each one has room for its tag.
+        let as_filled = spans[1..].iter().all(Option::is_some) == fits;
+        let are_same = |(span, filled): (&Option<Span>, &Span)| {
+            span.as_ref().is_none_or(|span| format!("{span:?}") == format!("{filled:?}"))
+        };
+        let as_filled = as_filled && (!fits || spans[1..].iter().zip(&filled).all(are_same));
+        let same =
+            |(message, span): (usize, &Option<Span>)| same(&work.slot(message), span.as_ref());
+        as_filled && spans.iter().enumerate().all(same)
     }
 
     fn same(slot: &crate::Slot<'_>, span: Option<&Span>) -> bool {
@@ -395,11 +485,13 @@ mod tests {
     #[test]
     fn addresses_are_those_of_the_slots() {
         let (nonces, texts, tags, aad) = ([0; 60], [1; 200], [2; 80], [3; 7]);
-        for (op, appended) in OPS.into_iter().flat_map(|op| [(op, true), (op, false)]) {
+        let mixed = [Op::Open, Op::Seal, Op::Verify, Op::Open, Op::Seal];
+        let ops = OPS.map(Ops::All).into_iter().chain([Ops::Each((&mixed).into())]);
+        for (op, appended) in ops.flat_map(|op| [(op.clone(), true), (op, false)]) {
             let apart = Column::strided(&tags, 16, 12);
             let tags_in = if appended { Tags::Appended } else { Tags::Apart(apart) };
             let batch = Batch {
-                ops: Ops::All(op),
+                ops: op.clone(),
                 aad: Column::Same((&aad).into()),
                 tags: tags_in,
                 tag_length: TagLength::new(12).unwrap(),

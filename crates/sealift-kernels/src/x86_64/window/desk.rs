@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use sealift_core::{Op, TextSpan};
+use sealift_core::{Op, Span, TextSpan};
 
 use super::class::ClassId;
 use super::item::{Class, Item, KeyForm, LONGEST_TEXT};
@@ -23,6 +23,8 @@ pub(super) struct Desk {
     keys: Vec<*const u8>,
     /// The text of each message, where texts alone differ.
     texts: Vec<TextSpan>,
+    /// Some messages that are taken column by column.
+    spans: Vec<Span>,
     /// What the items are put into when they are sorted.
     sorted: Vec<Item>,
     lots: Vec<Lot>,
@@ -99,14 +101,22 @@ impl Desk {
     /// Takes messages one by one; returns how many are in a group.
     fn take_each(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) -> usize {
         self.clear();
-        for message in window {
-            match source.item(message) {
-                Some((item, id)) => {
-                    let at = self.taken;
-                    self.room(at + 1)[at] = item;
-                    self.ids.push(id);
+        self.room(window.len());
+        self.taken = 0;
+        for start in window.clone().step_by(SPANS) {
+            let some = start..window.end.min(start + SPANS);
+            self.spans.resize(some.len(), Span::NOBODYS);
+            let are_all = source.spans.fill(some.clone(), &mut self.spans);
+            for (at, message) in some.enumerate() {
+                let span = if are_all { Some(self.spans[at]) } else { source.spans.get(message) };
+                match span.and_then(|span| source.item(&span, message)) {
+                    Some((item, id)) => {
+                        self.items[self.taken] = item;
+                        self.taken += 1;
+                        self.ids.push(id);
+                    }
+                    None => source.rest.push(message),
                 }
-                None => source.rest.push(message),
             }
         }
         if let Some(id) = self.common_id() {
@@ -320,6 +330,9 @@ impl Places {
         usize::from(*place - 1)
     }
 }
+
+/// Messages that are taken column by column at a time: as many as stay in the nearest cache.
+const SPANS: usize = 64;
 
 /// In the order of their numbers.
 const OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];

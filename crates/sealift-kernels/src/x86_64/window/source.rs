@@ -36,10 +36,9 @@ pub(super) struct Lot {
 impl Source<'_, '_, '_> {
     /// A message as an item; none if it is worked alone whatever the others are.
     #[inline]
-    pub(super) fn item(&mut self, message: usize) -> Option<(Item, ClassId)> {
-        let span = self.spans.get(message)?;
+    pub(super) fn item(&self, span: &Span, message: usize) -> Option<(Item, ClassId)> {
         let (key, rounds) = self.key(message)?;
-        Some((Item::new(&span, key)?, id_of(&span, self.long_text).under(rounds)))
+        Some((Item::new(span, key)?, id_of(span, self.long_text).under(rounds)))
     }
 
     /// Where messages that lie at equal distances would be if something were done to all of them, from one
