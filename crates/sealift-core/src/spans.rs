@@ -18,7 +18,7 @@ pub struct Spans<'s, 'w> {
 }
 
 /// One message as addresses: readable and writable for their lengths while the [`Spans`] live.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// What is done to it.
     pub op: Op,
@@ -193,8 +193,8 @@ pub struct TextSpan {
 }
 
 impl Spans<'_, '_> {
-    /// Some messages, column by column. False when the input of one is shorter than the tag it should end with; then take
-    /// them one by one.
+    /// Some messages, column by column. False when the input of one is shorter than the tag it should end with: then `to` says
+    /// nothing, and they are to be taken one by one.
     ///
     /// # Panics
     /// If there are no such messages, or not as many places.
@@ -251,7 +251,7 @@ impl Spans<'_, '_> {
     }
 
     /// The texts of some messages to all of which the same is done. False when the input of one is shorter than the tag it
-    /// should end with.
+    /// should end with: then `to` says nothing.
     ///
     /// # Panics
     /// If there are no such messages.
@@ -318,8 +318,7 @@ impl TextSpan {
     };
 }
 
-/// Tells of some messages where each lies in a column and how long it is; one branch for all of them where the column
-/// allows it.
+/// Tells of some messages where each lies in a column and how long it is; one branch for all of them where offsets say it.
 #[expect(clippy::cast_possible_truncation, reason = "checked against a buffer's length")]
 fn each<T>(
     column: &Column<'_>,
@@ -455,7 +454,7 @@ mod tests {
         // As a whole they fit where each one has room for its tag.
         let as_filled = spans[1..].iter().all(Option::is_some) == fits;
         let are_same = |(span, filled): (&Option<Span>, &Span)| {
-            span.as_ref().is_none_or(|span| format!("{span:?}") == format!("{filled:?}"))
+            span.as_ref().is_none_or(|span| span == filled)
         };
         let as_filled = as_filled && (!fits || spans[1..].iter().zip(&filled).all(are_same));
         let same =
@@ -515,7 +514,26 @@ mod tests {
             let text = Place::Scattered(slots.iter_mut().map(|slot| &mut slot[..]).collect());
             let tags = Place::Scattered(tags.iter_mut().map(|tag| &mut tag[..]).collect());
             assert!(agree(&ragged, text, tags), "ragged {op:?} {appended}");
+            // Each of these has room for a tag.
+            let unequal = Batch {
+                text: Text::Apart(Column::offsets64(&texts, vec![0, 12, 30, 50, 90, 130])),
+                nonce: Column::offsets(&nonces, vec![0, 12, 24, 36, 48, 60]),
+                aad: Column::Scattered(texts.chunks(7).take(5).map(Into::into).collect()),
+                ..ragged
+            };
+            let room = Layout::Offsets32(vec![0, 30, 70, 110, 180, 250].into());
+            let text = Place::Packed { bytes: &mut out, layout: room };
+            let room = Layout::Offsets64(vec![0, 12, 24, 40, 60, 72].into());
+            let tags = Place::Packed { bytes: &mut made, layout: room };
+            assert!(agree(&unequal, text, tags), "unequal {op:?} {appended}");
         }
+        let (mut out, mut made) = ([0; 50], [0; 80]);
+        let batch = Batch {
+            // Nobody looks at them.
+            tags: Tags::Apart(Column::Scattered(vec![].into())),
+            ..Batch::seal(5, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 10))
+        };
+        assert!(agree(&batch, Place::fixed(&mut out, 10), Place::fixed(&mut made, 16)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Some messages of a batch as a batch of their own, over the same buffers.
 
 use super::{Batch, Buffer, Buffers, Column, Keys, Layout, Ops, Tags, Text};
+use crate::Op;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -65,6 +66,10 @@ impl<'a> Batch<'a> {
                 Text::InPlace => Text::InPlace,
             },
             tags: match &self.tags {
+                // Not checked where nothing is opened.
+                Tags::Apart(_) if matches!(self.ops, Ops::All(Op::Seal)) => {
+                    Tags::Apart(Column::Empty)
+                }
                 Tags::Apart(tags) => Tags::Apart(column(tags)),
                 Tags::Appended => Tags::Appended,
             },
@@ -150,7 +155,7 @@ fn part<'a, T: Clone>(values: &Cow<'a, [T]>, range: &Range<usize>) -> Cow<'a, [T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Op, SessionId};
+    use crate::SessionId;
 
     #[test]
     fn a_slice_has_the_bytes_of_its_messages_in_every_form_of_column() {
@@ -181,5 +186,15 @@ mod tests {
             }
             assert_eq!(batch.slice(10..10).len, 0);
         }
+    }
+
+    #[test]
+    fn tags_that_nobody_looks_at_may_be_fewer_than_messages() {
+        let texts = [0; 100];
+        let (nonces, text) = (Column::fixed(&texts, 4), Column::fixed(&texts, 10));
+        let session = SessionId { slot: 0, generation: 1 };
+        let tags = Tags::Apart(Column::Scattered(vec![].into()));
+        let batch = Batch { tags, ..Batch::seal(10, session, nonces, text) };
+        assert!(matches!(batch.slice(3..8).tags, Tags::Apart(Column::Empty)));
     }
 }

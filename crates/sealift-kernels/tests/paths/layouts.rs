@@ -195,3 +195,49 @@ const TAG: usize = 16;
 const KEY: usize = 32;
 const AAD: usize = 17;
 const GAP: usize = 5;
+
+#[test]
+fn a_message_shorter_than_its_tag_is_refused_among_many_others() {
+    const MANY: usize = 150;
+    const SHORT: usize = 70;
+    let texts: Vec<Vec<u8>> = (0..MANY).map(|i| vec![7; i * 7 % 100]).collect();
+    let nonces: Vec<u8> =
+        (0..MANY).flat_map(|i| (i as u128).to_le_bytes()[..12].to_vec()).collect();
+    let session = SessionId { slot: 0, generation: 1 };
+    let packed = |lengths: &[usize]| {
+        let ends = lengths.iter().scan(0, |end, length| {
+            *end += u32::try_from(*length).unwrap();
+            Some(*end)
+        });
+        Layout::Offsets32(std::iter::once(0).chain(ends).collect::<Vec<_>>().into())
+    };
+    let worked = |path: Path, op: Op, input: &[Vec<u8>], results: &[usize]| {
+        let schedule = Schedule::from_raw(path, &[7; 16]).unwrap();
+        let lengths: Vec<_> = input.iter().map(Vec::len).collect();
+        let bytes = input.concat();
+        let text = Column::Packed { buffer: (&bytes[..]).into(), layout: packed(&lengths) };
+        let seal = Batch::seal(MANY, session, Column::fixed(&nonces, 12), text);
+        let batch = Batch { ops: Ops::All(op), tags: Tags::Appended, ..seal };
+        let mut out = vec![0xee; results.iter().sum()];
+        let mut status = vec![Status::NotProcessed; MANY];
+        let place = Place::Packed { bytes: &mut out, layout: packed(results) };
+        let output = Output { text: place, tags: Place::Empty, status: &mut status };
+        let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+        run(path, &mut work, 0..MANY, Schedules::One(&schedule));
+        let mut rest = &out[..];
+        let parts = results.iter().map(|length| rest.split_off(..*length).unwrap().to_vec());
+        (parts.collect::<Vec<_>>(), status)
+    };
+    let lengths: Vec<_> = texts.iter().map(|text| text.len() + TAG).collect();
+    let (mut sealed, _) = worked(Path::Model, Op::Seal, &texts, &lengths);
+    sealed[SHORT].truncate(TAG - 1);
+    let mut right = texts.clone();
+    right[SHORT].clear();
+    let lengths: Vec<_> = right.iter().map(Vec::len).collect();
+    for path in Path::available() {
+        let (opened, status) = worked(path, Op::Open, &sealed, &lengths);
+        assert!(opened == right, "{}", path.name());
+        let refused: Vec<_> = (0..MANY).filter(|i| status[*i] != Status::Ok).collect();
+        assert_eq!((refused, status[SHORT]), (vec![SHORT], Status::AuthFailed), "{}", path.name());
+    }
+}

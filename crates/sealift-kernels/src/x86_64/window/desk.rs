@@ -13,7 +13,7 @@ use crate::Schedules;
 /// A window of messages; used again for the next one, so that nothing is allocated a call.
 #[derive(Default)]
 pub(super) struct Desk {
-    /// As many as were ever taken, so that none is written twice.
+    /// As many as a window ever had, so that none is written twice.
     items: Vec<Item>,
     /// How many of these are of this window.
     taken: usize,
@@ -98,11 +98,10 @@ impl Desk {
             .map(|((group, end), start)| (group, &self.items[start..*end]))
     }
 
-    /// Takes messages one by one; returns how many are in a group.
+    /// Takes messages wherever they lie; returns how many are in a group.
     fn take_each(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) -> usize {
         self.clear();
         self.room(window.len());
-        self.taken = 0;
         for start in window.clone().step_by(SPANS) {
             let some = start..window.end.min(start + SPANS);
             self.spans.resize(some.len(), Span::NOBODYS);
@@ -111,14 +110,14 @@ impl Desk {
                 let span = if are_all { Some(self.spans[at]) } else { source.spans.get(message) };
                 match span.and_then(|span| source.item(&span, message)) {
                     Some((item, id)) => {
-                        self.items[self.taken] = item;
-                        self.taken += 1;
+                        self.items[self.ids.len()] = item;
                         self.ids.push(id);
                     }
                     None => source.rest.push(message),
                 }
             }
         }
+        self.taken = self.ids.len();
         if let Some(id) = self.common_id() {
             return self.alike(source, id);
         }
