@@ -105,19 +105,6 @@ unsafe fn registers<I: Isa, const SEAL: bool, const N: usize, const M: usize, co
             sums = powers.add(isa, sums, y, i, ());
         });
     }
-    hash_of(isa, schedule, sums, lengths, has_room)
-}
-
-/// The hash of which these are the sums, and of the block of lengths if there is one: the last power is its own if the tables had
-/// room for it.
-#[inline(always)]
-fn hash_of<I: Isa>(
-    isa: I,
-    schedule: &Expanded,
-    sums: Sums<I>,
-    lengths: Option<__m128i>,
-    has_room: bool,
-) -> __m128i {
     match lengths {
         Some(block) if has_room => {
             let h = Power::in_order(isa, schedule, POWERS - 1);
