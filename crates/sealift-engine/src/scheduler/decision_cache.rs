@@ -104,13 +104,13 @@ pub(super) struct CachedDecision {
 impl CachedDecision {
     /// Of a small batch: work as usual, or a trial.
     pub(super) fn new(shape: &Shape, decision: &Arc<Decision>) -> Option<Self> {
-        let (batches, longest_ns) = match decision.because {
+        let batches = match decision.because {
             Because::LastResort => return None,
-            Because::Explored => (TRIAL_BATCHES, HERE_MAX_NS),
-            _ if decision.work_ns <= HERE_MAX_NS => (SMALL_BATCHES, HERE_MAX_NS),
-            _ => (USUAL_BATCHES, CACHED_MAX_NS),
+            Because::Explored => TRIAL_BATCHES,
+            _ if decision.work_ns <= HERE_MAX_NS => SMALL_BATCHES,
+            _ => USUAL_BATCHES,
         };
-        let is_short = decision.work_ns <= longest_ns;
+        let is_short = decision.work_ns <= CACHED_MAX_NS;
         is_short.then_some(Self {
             shape: *shape,
             decision: Arc::clone(decision),
@@ -159,9 +159,9 @@ const USUAL_BATCHES: u32 = 32;
 /// So many of those that take less time than deciding with a lock that others want.
 const SMALL_BATCHES: u32 = 128;
 /// What takes longer is decided each time, and learnt from.
-const CACHED_MAX_NS: f64 = 50_000.0;
-/// So many does a device get that is tried again. The first one finds nothing in its caches, and one may
-/// be interrupted.
+pub(super) const CACHED_MAX_NS: f64 = 50_000.0;
+/// So many does a device get that is tried again, one right after the other. The first one finds nothing in its caches, which
+/// takes some 20 us, and one may be interrupted.
 pub(super) const TRIAL_BATCHES: u32 = 8;
 
 #[cfg(test)]

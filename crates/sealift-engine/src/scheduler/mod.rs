@@ -33,7 +33,7 @@ pub(crate) use beside::Beside;
 pub(crate) use decision_cache::DecisionCache;
 
 use crate::{DeviceId, EngineError};
-use decision_cache::{CachedDecision, TRIAL_BATCHES};
+use decision_cache::{CACHED_MAX_NS, CachedDecision, TRIAL_BATCHES};
 use found::Found;
 use member::Member;
 use sealift_core::{Cost, Device, Shape, Spec, SpecError, Timing};
@@ -408,7 +408,7 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
         // Where predictions are right, a trial of large batches ends after the second one.
         let (batches, share) = match other.is_measured {
             false => (1, FIRST_TRIAL_SHARE),
-            true if other.finish_ns <= HERE_MAX_NS => (TRIAL_BATCHES, TRIALS_SHARE),
+            true if other.finish_ns <= CACHED_MAX_NS => (TRIAL_BATCHES, TRIALS_SHARE),
             true => (2, TRIALS_SHARE),
         };
         let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);

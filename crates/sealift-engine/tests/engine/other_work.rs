@@ -5,7 +5,7 @@ use crate::toy::{engine_on, seal, session};
 use sealift_core::{Clock, OwnedOutput, ThreadUsage};
 use sealift_engine::{DeviceId, Engine, Options, Session, Settings};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The core of the thread that calls: each batch passes its time, and other work may have the core for as
@@ -268,6 +268,29 @@ fn a_trial_with_small_batches_does_not_go_on_with_large_ones() {
     lost_of_mixed(&bench, 20_000, 10, 2_000);
     let lost = lost_of_mixed(&bench, 20_000, 10, 20_000);
     assert!(lost < 0.02, "{lost}");
+}
+
+#[test]
+fn a_device_that_is_cold_after_a_pause_is_judged_by_batches_in_a_row() {
+    let core = Arc::new(Core::default());
+    let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);
+    let last = Arc::new(AtomicUsize::new(2));
+    let is_busy = Arc::new(AtomicBool::new(true));
+    for (at, (toy, warm_ns)) in toys.iter().zip([10_000, 20_000]).enumerate() {
+        let (core, last, is_busy) = (Arc::clone(&core), Arc::clone(&last), Arc::clone(&is_busy));
+        toy.hook(move || {
+            let is_cold = last.swap(at, Relaxed) != at || at == 0 && is_busy.load(Relaxed);
+            core.compute(if is_cold { 50_000 } else { warm_ns });
+        });
+    }
+    let session = session(&engine);
+    let bench = Bench { core, engine, session, took_ns: Default::default() };
+    bench.run_for(SECOND_NS / 10);
+    is_busy.store(false, Relaxed);
+    bench.run_for(SECOND_NS / 5);
+    let devices = bench.run_for(SECOND_NS / 10);
+    let slow = devices.iter().filter(|device| device.index() == 1).count();
+    assert!(slow * 20 <= devices.len(), "{slow} of {}", devices.len());
 }
 
 #[test]
