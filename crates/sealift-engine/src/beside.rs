@@ -3,10 +3,10 @@
 use crate::Report;
 use crate::cores::{RunError, Stop};
 use crate::parts::both;
-use crate::run::{Arrival, DecidedHere, Failure, Worked};
+use crate::run::{Arrival, DecidedHere, Failure};
 use crate::scheduler::{Beside, Decision};
 use crate::shared::Shared;
-use sealift_core::{Shape, Work};
+use sealift_core::Work;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
@@ -40,16 +40,16 @@ impl Shared {
             let wait = move || {
                 let one = Some(NonZeroUsize::MIN);
                 second.run(|work| {
-                    let worked = self.run_learnt(work, decided_there, one, None, at)?;
-                    Ok((worked, *work.shape()))
+                    let report = self.run_learnt(work, decided_there, one, None, at)?;
+                    Ok((report, *work.shape()))
                 })
             };
             let named = thread::Builder::new().name("sealift-beside".to_owned());
             let waiting = named.spawn_scoped(scope, wait).ok()?;
             self.lock().scheduler.chose_both(beside, self.clock.now_ns());
             let here = first.run(|work| {
-                let worked = self.run_learnt(work, &decided_here, threads, stop, at)?;
-                Ok((worked, *work.shape()))
+                let report = self.run_learnt(work, &decided_here, threads, stop, at)?;
+                Ok((report, *work.shape()))
             });
             let panicked = |_| {
                 let reason = "the thread that waited for it has panicked".to_owned();
@@ -61,11 +61,10 @@ impl Shared {
             Some((here, waiting.join().unwrap_or_else(panicked)))
         })?;
         Some(both_worked(here, there).map(|both_worked| {
-            let [here, there] = both_worked;
-            let recorded = |decided: &DecidedHere, (worked, shape): &(Worked, Shape)| {
-                self.record_worked(&decided.decision, shape, worked, at)
-            };
-            both(recorded(&decided_here, &here), recorded(decided_there, &there))
+            let [(here, shape_here), (there, shape_there)] = both_worked;
+            self.record_worked(&decided_here.decision, &shape_here, &here, at);
+            self.record_worked(&decided_there.decision, &shape_there, &there, at);
+            both(here, there)
         }))
     }
 }

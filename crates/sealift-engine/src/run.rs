@@ -84,8 +84,9 @@ impl Shared {
                 return ran;
             }
         }
-        let worked = self.run_learnt(work, decided, threads, stop, at)?;
-        Ok(self.record_worked(&decided.decision, work.shape(), &worked, at))
+        let report = self.run_learnt(work, decided, threads, stop, at)?;
+        self.record_worked(&decided.decision, work.shape(), &report, at);
+        Ok(report)
     }
 
     /// Works a batch, or a part of one, on one device, and learns from it. A failure is recorded, and its output is the
@@ -97,12 +98,13 @@ impl Shared {
         threads: Option<NonZeroUsize>,
         stop: Option<Stop<'_>>,
         at: Arrival<'_>,
-    ) -> Result<Worked, Failure> {
+    ) -> Result<Report, Failure> {
         let decision = &decided.decision;
         match self.run_checked(work, decision, decided.is_timed, threads, stop) {
             Ok(timing) => {
                 self.learn_here(decided, work.shape(), &timing);
-                Ok(Worked { timing, auth_failed: failures(work.statuses()) })
+                let (device, moved) = (decision.device, at.moved());
+                Ok(Report { device, timing, auth_failed: failures(work.statuses()), moved })
             }
             Err((error, end)) => {
                 if !matches!(error, RunError::Stopped) {
@@ -129,14 +131,11 @@ impl Shared {
         &self,
         decision: &Decision,
         shape: &Shape,
-        worked: &Worked,
+        report: &Report,
         at: Arrival<'_>,
-    ) -> Report {
-        let Worked { timing, auth_failed } = *worked;
-        let report = Report { device: decision.device, timing, auth_failed, moved: at.moved() };
-        let arrived_ns = at.arrived_ns.unwrap_or(timing.start_ns);
-        self.record(None, arrived_ns, shape, End::Done, &report, decision);
-        report
+    ) {
+        let arrived_ns = at.arrived_ns.unwrap_or(report.timing.start_ns);
+        self.record(None, arrived_ns, shape, End::Done, report, decision);
     }
 
     /// Works a small batch on the thread that submits it.
@@ -197,12 +196,20 @@ impl Shared {
             // Whoever waits for another machine part has no core.
             self.devices[device.0].capabilities().works_on.is_cores()
         });
-        let timing = match self.cut_of(device, work.shape(), work_ns, threads, stop.is_some()) {
-            Some(cut) => self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)),
-            None => self.run_whole(device, work, is_timed).map_err(RunError::from),
+        let cut = self.cut_of(device, work.shape(), work_ns, threads, stop.is_some());
+        // Not by `map_err`, which copies the timing of each batch that works.
+        let timing = if let Some(cut) = cut {
+            match self.run_in_parts(device, work, cut, stop.unwrap_or(&mut || false)) {
+                Ok(timing) => timing,
+                Err(error) => return Err((error, End::Failed)),
+            }
+        } else {
+            match self.run_whole(device, work, is_timed) {
+                Ok(timing) => timing,
+                Err(error) => return Err((error.into(), End::Failed)),
+            }
         };
         drop(inside);
-        let timing = timing.map_err(|error| (error, End::Failed))?;
         self.note_end(work_ns, &timing);
         let Some(auditor) = &self.auditor else { return Ok(timing) };
         let sealed = auditor.draw_from_work(work);
@@ -280,7 +287,7 @@ impl Shared {
         let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
-        // The first batch of a trial finds nothing in its device's caches.
+        // The first batch of a trial says little of the others.
         let teaches = !(is_cached && decision.because == Because::Explored);
         let is_timed = teaches && scheduler.is_timed(&decision);
         let beside = beside.map(Box::new);
@@ -293,7 +300,9 @@ impl Shared {
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        let is_surprise = took_ns > SURPRISING * decided.decision.work_ns;
+        // The first batch of a trial finds cold caches, which is no surprise.
+        let is_cold = !decided.teaches && decided.decision.because == Because::Explored;
+        let is_surprise = !is_cold && took_ns > SURPRISING * decided.decision.work_ns;
         if !decided.teaches && !is_surprise {
             return;
         }
@@ -343,12 +352,6 @@ impl Arrival<'_> {
     fn moved(&self) -> u32 {
         u32::try_from(self.tried.len()).unwrap_or(u32::MAX)
     }
-}
-
-/// What a device made of a batch, or of its part.
-pub(crate) struct Worked {
-    timing: Timing,
-    auth_failed: usize,
 }
 
 /// Why a batch has no results, and whose fault that is.

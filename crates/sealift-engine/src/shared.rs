@@ -123,8 +123,10 @@ impl Shared {
     ) -> Result<Timing, DeviceError> {
         // What a panic may leave half-written is the output, which is wiped, and the device's own tables,
         // which its driver answers for as it does towards its own workers.
-        let ran = catch_unwind(AssertUnwindSafe(|| self.devices[device.0].run(work)));
-        ran.unwrap_or_else(|panic| Err(self.failure(device, message_of(&*panic))))
+        match catch_unwind(AssertUnwindSafe(|| self.devices[device.0].run(work))) {
+            Ok(ran) => ran,
+            Err(panic) => Err(self.failure(device, message_of(&*panic))),
+        }
     }
 
     /// Whether a device's results are wrong; whoever is wrong is out of use from now on.
@@ -155,20 +157,17 @@ impl Shared {
         report: &Report,
         decision: &Decision,
     ) {
-        let (decision, Report { device, timing, auth_failed, moved: attempt }) =
-            (*decision, *report);
-        let (messages, text_bytes) = (shape.messages, shape.text_bytes);
         self.records.push(Record {
             ticket,
-            device,
-            attempt,
+            device: report.device,
+            attempt: report.moved,
             end,
-            messages,
-            text_bytes,
-            auth_failed,
+            messages: shape.messages,
+            text_bytes: shape.text_bytes,
+            auth_failed: report.auth_failed,
             arrived_ns,
-            timing,
-            decision,
+            timing: report.timing,
+            decision: *decision,
         });
     }
 

@@ -32,10 +32,13 @@ impl Core {
         if self.is_fresh.load(Relaxed) {
             self.faults.fetch_add(ns / 1_000, Relaxed);
         }
-        for _ in 0..ns / STEP_NS {
-            self.now_ns.fetch_add(STEP_NS, Relaxed);
-            self.processor_ns.fetch_add(STEP_NS, Relaxed);
-            let left_ns = self.left_ns.load(Relaxed).saturating_sub(STEP_NS);
+        let mut to_go_ns = ns;
+        while to_go_ns > 0 {
+            let step_ns = to_go_ns.min(STEP_NS);
+            to_go_ns -= step_ns;
+            self.now_ns.fetch_add(step_ns, Relaxed);
+            self.processor_ns.fetch_add(step_ns, Relaxed);
+            let left_ns = self.left_ns.load(Relaxed).saturating_sub(step_ns);
             self.left_ns.store(left_ns, Relaxed);
             if left_ns == 0 {
                 self.left_ns.store(SLICE_NS, Relaxed);
@@ -272,25 +275,42 @@ fn a_trial_with_small_batches_does_not_go_on_with_large_ones() {
 
 #[test]
 fn a_device_that_is_cold_after_a_pause_is_judged_by_batches_in_a_row() {
+    for (warm_ns, busy_ns, cold_ns) in
+        [([10_000, 20_000], 50_000, 50_000), ([300, 700], 1_150, 10_000)]
+    {
+        let (slow, all) = batches_of_slower(warm_ns, busy_ns, cold_ns);
+        assert!(slow * 20 <= all, "{slow} of {all} at {warm_ns:?}");
+    }
+}
+
+/// Of two devices of which the first one was busy before, and which take so long where the batch before was the other
+/// one's: how many batches the second one gets, and how many there are.
+fn batches_of_slower(warm_ns: [u64; 2], busy_ns: u64, cold_ns: u64) -> (usize, usize) {
     let core = Arc::new(Core::default());
     let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);
     let last = Arc::new(AtomicUsize::new(2));
     let is_busy = Arc::new(AtomicBool::new(true));
-    for (at, (toy, warm_ns)) in toys.iter().zip([10_000, 20_000]).enumerate() {
+    for (at, (toy, warm_ns)) in toys.iter().zip(warm_ns).enumerate() {
         let (core, last, is_busy) = (Arc::clone(&core), Arc::clone(&last), Arc::clone(&is_busy));
         toy.hook(move || {
-            let is_cold = last.swap(at, Relaxed) != at || at == 0 && is_busy.load(Relaxed);
-            core.compute(if is_cold { 50_000 } else { warm_ns });
+            let is_cold = last.swap(at, Relaxed) != at;
+            let is_slow = at == 0 && is_busy.load(Relaxed);
+            core.compute(match (is_cold, is_slow) {
+                (true, _) => cold_ns,
+                (false, true) => busy_ns,
+                (false, false) => warm_ns,
+            });
         });
     }
     let session = session(&engine);
     let bench = Bench { core, engine, session, took_ns: Default::default() };
-    bench.run_for(SECOND_NS / 10);
+    let long_ns = SECOND_NS / 100 + 5_000 * warm_ns[1];
+    bench.run_for(long_ns);
     is_busy.store(false, Relaxed);
-    bench.run_for(SECOND_NS / 5);
-    let devices = bench.run_for(SECOND_NS / 10);
+    bench.run_for(2 * long_ns);
+    let devices = bench.run_for(long_ns);
     let slow = devices.iter().filter(|device| device.index() == 1).count();
-    assert!(slow * 20 <= devices.len(), "{slow} of {}", devices.len());
+    (slow, devices.len())
 }
 
 #[test]
