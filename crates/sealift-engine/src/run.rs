@@ -244,6 +244,10 @@ impl Shared {
     /// Who works a batch.
     fn decide_here(&self, work: &Work<'_>, options: &Options) -> Result<DecidedHere, EngineError> {
         match self.decisions.use_once(&self.devices, work.shape(), options.on) {
+            Some(decision) if decision.because == Because::Explored => {
+                let is_timed = self.lock().scheduler.is_timed(&decision);
+                Ok(DecidedHere { teaches: true, is_timed, ..DecidedHere::again(decision) })
+            }
             Some(decision) => Ok(DecidedHere::again(decision)),
             None => self.decide_anew(work, options, &[]),
         }
@@ -261,13 +265,6 @@ impl Shared {
         let is_cacheable = tried.is_empty();
         let mut dispatch = self.lock();
         let scheduler = &mut dispatch.scheduler;
-        if is_cacheable
-            && options.on.is_none()
-            && let Some(decision) = scheduler.next_of_trial(&self.devices, work.shape())
-        {
-            let is_timed = scheduler.is_timed(&decision);
-            return Ok(DecidedHere { teaches: true, is_timed, ..DecidedHere::again(decision) });
-        }
         let request = Request {
             session: first_session(work.batch()),
             named: options.on,
@@ -287,7 +284,7 @@ impl Shared {
         let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
-        // The first batch of a trial says little of the others.
+        // The first batch of a trial finds cold caches.
         let teaches = !(is_cached && decision.because == Because::Explored);
         let is_timed = teaches && scheduler.is_timed(&decision);
         let beside = beside.map(Box::new);
@@ -295,19 +292,20 @@ impl Shared {
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
-    /// anew, and teaches.
+    /// anew, and teaches; but in a trial the first one is to be slow.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        // The first batch of a trial finds cold caches, which is no surprise.
-        let is_cold = !decided.teaches && decided.decision.because == Because::Explored;
+        let is_first = !decided.teaches && decided.decision.because == Because::Explored;
+        let is_cold = is_first && took_ns <= COLD_MAX_NS;
+        let teaches = decided.teaches || is_first && !is_cold;
         let is_surprise = !is_cold && took_ns > SURPRISING * decided.decision.work_ns;
-        if !decided.teaches && !is_surprise {
+        if !teaches && !is_surprise {
             return;
         }
         let scheduler = &mut self.lock().scheduler;
-        if decided.teaches {
+        if teaches {
             let (device, is_timed) = (decided.decision.device, decided.is_timed);
             scheduler.finished(device, shape, timing, is_timed, None, timing.end_ns);
         }
@@ -319,6 +317,9 @@ impl Shared {
 
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
+
+/// Cold caches make no batch of a trial take longer.
+const COLD_MAX_NS: f64 = 200_000.0;
 
 /// Who works a batch on the calling thread.
 pub(crate) struct DecidedHere {

@@ -84,9 +84,7 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now_ns(&self) -> u64 {
-        let since = self.origin.elapsed();
-        // Not by `as_nanos`, whose 128 bits take as long as the rest.
-        since.as_secs() * 1_000_000_000 + u64::from(since.subsec_nanos())
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     #[cfg(target_os = "linux")]

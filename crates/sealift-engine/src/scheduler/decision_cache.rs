@@ -30,8 +30,12 @@ impl DecisionCache {
         named: Option<DeviceId>,
     ) -> Option<Arc<Decision>> {
         let used = on_thread(|last| {
-            let entry = last.find(self)?;
-            let decision = entry.cached.use_once(devices, shape, named)?;
+            let use_once = |entry| self.own(entry)?.cached.use_once(devices, shape, named);
+            let of_trial = use_once(&mut last.trial);
+            if of_trial.is_some() {
+                return of_trial;
+            }
+            let decision = use_once(&mut last.usual)?;
             last.used += 1;
             Some(decision)
         });
@@ -45,8 +49,11 @@ impl DecisionCache {
         shape: &Shape,
         named: Option<DeviceId>,
     ) -> Option<Arc<Decision>> {
-        let cached = on_thread(|last| last.find(self).map(|entry| entry.cached.clone()));
-        cached.flatten()?.use_once(devices, shape, named)
+        let kept = on_thread(|last| {
+            [&mut last.trial, &mut last.usual].map(|entry| Some(self.own(entry)?.cached.clone()))
+        });
+        let mut kept = kept?.into_iter().flatten();
+        kept.find_map(|mut cached| cached.use_once(devices, shape, named))
     }
 
     /// How many batches of this thread went by cached decisions since this was asked last.
@@ -56,8 +63,15 @@ impl DecisionCache {
 
     pub(super) fn put(&self, cached: CachedDecision) {
         let version = self.version.load(Ordering::Relaxed);
-        let entry = Entry { engine: self.engine, version, cached };
-        on_thread(|last| last.entry = Some(entry));
+        let is_of_trial = cached.decision.because == Because::Explored;
+        let entry = Some(Entry { engine: self.engine, version, cached });
+        on_thread(|last| *if is_of_trial { &mut last.trial } else { &mut last.usual } = entry);
+    }
+
+    /// What a thread keeps, if it is this engine's and holds.
+    fn own<'e>(&self, entry: &'e mut Option<Entry>) -> Option<&'e mut Entry> {
+        let version = self.version.load(Ordering::Relaxed);
+        entry.as_mut().filter(|entry| entry.engine == self.engine && entry.version == version)
     }
 
     /// No decision is used again, by no thread.
@@ -67,7 +81,8 @@ impl DecisionCache {
 }
 
 thread_local! {
-    static CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { entry: None, used: 0 }) };
+    static CACHE: RefCell<ThreadCache> =
+        const { RefCell::new(ThreadCache { usual: None, trial: None, used: 0 }) };
 }
 
 /// Looks at what the calling thread keeps; none once the thread ends and has dropped it.
@@ -76,15 +91,11 @@ fn on_thread<R>(look: impl FnOnce(&mut ThreadCache) -> R) -> Option<R> {
 }
 
 struct ThreadCache {
-    entry: Option<Entry>,
+    usual: Option<Entry>,
+    /// A device that this thread tries again. Another thread's batch in between would find it cold.
+    trial: Option<Entry>,
+    /// How many batches went by the usual one.
     used: u32,
-}
-
-impl ThreadCache {
-    fn find(&mut self, cache: &DecisionCache) -> Option<&mut Entry> {
-        let version = cache.version.load(Ordering::Relaxed);
-        self.entry.as_mut().filter(|entry| entry.engine == cache.engine && entry.version == version)
-    }
 }
 
 struct Entry {
@@ -147,11 +158,6 @@ impl CachedDecision {
         self.left -= 1;
         Some(Arc::clone(&self.decision))
     }
-
-    /// The device.
-    pub(super) fn decision(&self) -> &Decision {
-        &self.decision
-    }
 }
 
 /// So many batches go by one decision.
@@ -160,8 +166,8 @@ const USUAL_BATCHES: u32 = 32;
 const SMALL_BATCHES: u32 = 128;
 /// What takes longer is decided each time, and learnt from.
 pub(super) const CACHED_MAX_NS: f64 = 50_000.0;
-/// So many does a device get that is tried again, one right after the other. The first one finds nothing in its caches, which
-/// takes some 20 us, and one may be interrupted.
+/// So many does a device get that is tried again, one right after the other where batches are alike. The first one finds nothing
+/// in its caches, and one may be interrupted.
 pub(super) const TRIAL_BATCHES: u32 = 8;
 
 #[cfg(test)]

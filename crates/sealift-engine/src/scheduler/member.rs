@@ -258,7 +258,7 @@ impl Member {
         let took_ns = timing.cost_ns();
         let usual_ns = self.usually_ns(shape);
         let times = took_ns as f64 / usual_ns;
-        self.trial.done(times <= NO_FASTER);
+        self.trial.done(times);
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
             return;
@@ -451,8 +451,6 @@ const FAULT_NS: u64 = 250;
 /// Trials of a device are so far apart at first and at most.
 const TRIAL_GAP_MIN_NS: u64 = 2_000_000;
 const TRIAL_GAP_MAX_NS: u64 = 50_000_000;
-/// A batch that takes more than this share of what was predicted is no faster.
-const NO_FASTER: f64 = 0.97;
 /// So many times what was predicted is no scatter.
 const SURPRISING: f64 = 1.5;
 /// So many times may be other work in shared caches, or on the core's other half. Other threads have the core for longer.

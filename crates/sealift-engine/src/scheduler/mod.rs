@@ -100,8 +100,6 @@ pub(crate) struct Scheduler {
     full: Vec<DeviceId>,
     tries: u32,
     decisions: Arc<DecisionCache>,
-    /// A device that is tried again with several small batches; others come in between.
-    trial: Option<CachedDecision>,
 }
 
 impl Scheduler {
@@ -118,7 +116,6 @@ impl Scheduler {
             full: vec![],
             tries,
             decisions: Arc::new(DecisionCache::new()),
-            trial: None,
         };
         // One may have no slot at all.
         (0..devices.len()).for_each(|at| scheduler.change(DeviceId(at), |_| ()));
@@ -173,28 +170,15 @@ impl Scheduler {
         &self.decisions
     }
 
-    /// The next batch of a trial that is going on, for a small batch on the calling thread.
-    pub(crate) fn next_of_trial(
-        &mut self,
-        devices: &[Arc<dyn Device>],
-        shape: &Shape,
-    ) -> Option<Arc<Decision>> {
-        self.trial.as_mut()?.use_once(devices, shape, None)
-    }
-
     /// Keeps a decision on a small batch for the next ones, if it may be. True when it does.
     pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Arc<Decision>) -> bool {
         let cached = CachedDecision::new(shape, decision);
         let may_be =
             decision.because == Because::Named || self.policy.allows_cached(decision.because);
-        let cached = cached.filter(|_| may_be);
-        if decision.because == Because::Explored {
-            self.trial = cached;
-            return self.trial.is_some();
-        }
-        // The first batch on a device finds cold caches and teaches nothing, so that the next one has to.
-        let cached = cached.filter(|_| self.members[decision.device.0].has_worked());
-        let Some(cached) = cached else { return false };
+        // The first batch on a device finds cold caches and teaches nothing, so that the next one has to: in a trial each does.
+        let teaches_next = decision.because == Because::Explored;
+        let may_be = may_be && (teaches_next || self.members[decision.device.0].has_worked());
+        let Some(cached) = cached.filter(|_| may_be) else { return false };
         self.decisions.put(cached);
         true
     }
@@ -202,7 +186,6 @@ impl Scheduler {
     /// No decision is used again: the device that took a batch took far longer than was thought.
     pub(crate) fn invalidate_decisions(&mut self) {
         self.decisions.invalidate();
-        self.trial = None;
     }
 
     /// Takes note of a decision that is carried out: the others go without, and went without so many before
@@ -240,9 +223,7 @@ impl Scheduler {
         let candidates = self.candidates.clone();
         let parts = if request.here { None } else { self.split(devices, request, now_ns) };
         self.policy = policy;
-        let of_trial = || self.trial.clone()?.use_once(devices, request.shape, None);
-        let cached =
-            || of_trial().or_else(|| self.decisions.peek(devices, request.shape, request.named));
+        let cached = || self.decisions.peek(devices, request.shape, request.named);
         let decision = match request.here.then(cached).flatten() {
             Some(cached) => cached.as_quoted(&candidates),
             None => decided?,
@@ -381,7 +362,6 @@ impl Scheduler {
         self.seats.set(device, member.is_open());
         if member.is_in_doubt() {
             self.decisions.invalidate();
-            self.trial = self.trial.take().filter(|trial| trial.decision().device != device);
         }
         result
     }
@@ -405,10 +385,11 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
     let is_due = |other: &&Candidate| {
         let untried_ns = asked.now_ns.saturating_sub(other.idle_since_ns);
         let dearer_ns = (other.finish_ns - chosen.finish_ns).max(other.host_ns - chosen.host_ns);
-        // Where predictions are right, a trial of large batches ends after the second one.
+        // Where predictions are right, a trial of others than small batches ends after the second one.
+        let is_small = other.here && other.work_ns <= CACHED_MAX_NS;
         let (batches, share) = match other.is_measured {
             false => (1, FIRST_TRIAL_SHARE),
-            true if other.finish_ns <= CACHED_MAX_NS => (TRIAL_BATCHES, TRIALS_SHARE),
+            true if is_small => (TRIAL_BATCHES, TRIALS_SHARE),
             true => (2, TRIALS_SHARE),
         };
         let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);

@@ -1,6 +1,7 @@
 //! Batches that a slower device gets to see how fast it is now.
 
 use super::decision_cache::TRIAL_BATCHES;
+use super::excess::SLOW;
 
 /// The batches of a device's trial, one after the other.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,15 +31,20 @@ impl Trial {
         begins
     }
 
-    /// A batch of the device is done. Two that are no faster than was predicted end a trial.
-    pub(super) fn done(&mut self, is_faster: bool) {
+    /// A batch of the device is done, which took so many times what was predicted. Two that are no faster end a trial, and one
+    /// that is far slower.
+    pub(super) fn done(&mut self, times: f64) {
         self.is_out = false;
-        if !is_faster {
+        if times > SLOW {
+            self.left = 0;
+        } else if times > NO_FASTER {
             self.left = self.left.saturating_sub(TRIAL_BATCHES / 2);
         }
     }
 }
 
+/// A batch that takes more than this share of what was predicted is no faster.
+const NO_FASTER: f64 = 0.97;
 /// So many times as long as the first batch others of a trial may take.
 const LARGER_MOST: f64 = 2.0;
 
@@ -52,7 +58,7 @@ mod tests {
         assert!(!trial.goes_on(1.0));
         assert!(trial.give(100.0));
         assert!(!trial.goes_on(100.0), "one is out");
-        trial.done(true);
+        trial.done(0.9);
         assert!(trial.goes_on(200.0));
         assert!(!trial.goes_on(201.0));
         assert!(!trial.give(100.0));
@@ -62,10 +68,18 @@ mod tests {
     fn two_batches_that_are_no_faster_end_it() {
         let mut trial = Trial::default();
         trial.give(1.0);
-        trial.done(false);
+        trial.done(1.0);
         assert!(trial.goes_on(1.0));
         trial.give(1.0);
-        trial.done(false);
+        trial.done(1.0);
+        assert!(!trial.goes_on(1.0));
+    }
+
+    #[test]
+    fn one_that_is_far_slower_ends_it() {
+        let mut trial = Trial::default();
+        trial.give(1.0);
+        trial.done(5.0);
         assert!(!trial.goes_on(1.0));
     }
 }
