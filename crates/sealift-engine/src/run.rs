@@ -292,7 +292,7 @@ impl Shared {
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
-    /// anew, and teaches; but in a trial the first one is to be slow.
+    /// anew, and teaches; but the first one of a trial may take as long as cold caches make it.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
@@ -318,7 +318,7 @@ impl Shared {
 /// So many times the predicted time is no scatter.
 const SURPRISING: f64 = 4.0;
 
-/// Cold caches make no batch of a trial take longer.
+/// Cold caches make no short batch take longer.
 const COLD_MAX_NS: f64 = 200_000.0;
 
 /// Who works a batch on the calling thread.
@@ -335,7 +335,7 @@ pub(crate) struct DecidedHere {
 }
 
 impl DecidedHere {
-    /// By a decision on another batch, after which nothing is learnt.
+    /// By a decision on another batch, after which nothing is learnt unless it is one of a trial.
     fn again(decision: Arc<Decision>) -> Self {
         Self { decision, at_ns: None, teaches: false, is_timed: false, beside: None }
     }

@@ -8,7 +8,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The decisions of one engine on small batches. Each thread has its own, so that using one takes no lock.
+/// The decisions of one engine on small batches. Each thread has its own, so that using one takes no lock; that of a
+/// trial is one more.
 #[derive(Debug)]
 pub(crate) struct DecisionCache {
     engine: u64,
@@ -56,7 +57,7 @@ impl DecisionCache {
         kept.find_map(|mut cached| cached.use_once(devices, shape, named))
     }
 
-    /// How many batches of this thread went by cached decisions since this was asked last.
+    /// How many batches of this thread went by usual decisions since this was asked last.
     pub(crate) fn take_used(&self) -> u32 {
         on_thread(|last| std::mem::take(&mut last.used)).unwrap_or(0)
     }
@@ -167,7 +168,7 @@ const SMALL_BATCHES: u32 = 128;
 /// What takes longer is decided each time, and learnt from.
 pub(super) const CACHED_MAX_NS: f64 = 50_000.0;
 /// So many does a device get that is tried again, one right after the other where batches are alike. The first one finds nothing
-/// in its caches, and one may be interrupted.
+/// in its caches, and some may be interrupted for a while.
 pub(super) const TRIAL_BATCHES: u32 = 8;
 
 #[cfg(test)]

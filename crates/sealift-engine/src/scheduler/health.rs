@@ -26,6 +26,8 @@ pub(super) struct Health {
 struct Down {
     until_ns: u64,
     pause_ns: u64,
+    /// Whether it did not answer, or takes no batches.
+    is_grave: bool,
 }
 
 impl Health {
@@ -58,7 +60,9 @@ impl Health {
         self.failures += 1;
         if grave || self.failures >= FAILURES_MAX || self.down.is_some() {
             let pause_ns = self.down.map_or(PAUSE_NS, |down| (2 * down.pause_ns).min(PAUSE_MAX_NS));
-            self.down = Some(Down { until_ns: now_ns.saturating_add(pause_ns), pause_ns });
+            let is_grave = grave || self.down.is_some_and(|down| down.is_grave);
+            let until_ns = now_ns.saturating_add(pause_ns);
+            self.down = Some(Down { until_ns, pause_ns, is_grave });
         }
     }
 
@@ -66,6 +70,12 @@ impl Health {
     pub(super) fn recover(&mut self) {
         self.failures = 0;
         self.down = None;
+    }
+
+    /// It gave results on the calling thread, which say nothing of a queue that hangs.
+    pub(super) fn recover_here(&mut self) {
+        self.failures = 0;
+        self.down = self.down.filter(|down| down.is_grave);
     }
 
     pub(super) fn quarantine(&mut self) {

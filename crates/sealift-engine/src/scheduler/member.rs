@@ -237,6 +237,8 @@ impl Member {
             }
             self.give_up(now_ns);
             self.health.recover();
+        } else {
+            self.health.recover_here();
         }
         self.learn(shape, timing, is_timed);
     }

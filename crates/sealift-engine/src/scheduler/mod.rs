@@ -394,7 +394,9 @@ fn explored(asked: &Asked<'_>, chosen: DeviceId) -> Option<DeviceId> {
         };
         let hoped_ns = f64::from(batches) * (dearer_ns - other.saved_ns);
         let is_cheap = hoped_ns <= other.missed_ns / share;
-        other.in_flight == 0 && (other.on_trial || untried_ns >= other.trial_gap_ns && is_cheap)
+        // One with small batches goes on by the decision that its thread keeps.
+        let goes_on = other.on_trial && !is_small;
+        other.in_flight == 0 && (goes_on || untried_ns >= other.trial_gap_ns && is_cheap)
     };
     let others = asked.candidates.iter().filter(|other| other.device != chosen.device);
     others.filter(|other| other.missed_ns > 0.0).find(is_due).map(|other| other.device)

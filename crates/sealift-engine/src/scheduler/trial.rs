@@ -31,8 +31,8 @@ impl Trial {
         begins
     }
 
-    /// A batch of the device is done, which took so many times what was predicted. Two that are no faster end a trial, and one
-    /// that is far slower.
+    /// A batch of the device is done, which took so many times what was predicted. Two that are no faster end a trial that goes
+    /// on with the next decision, and one that is far slower.
     pub(super) fn done(&mut self, times: f64) {
         self.is_out = false;
         if times > SLOW {

@@ -95,6 +95,19 @@ impl Bench {
         Self { core, engine, session, took_ns }
     }
 
+    /// Devices of which `takes_ns` says what a batch takes: which of them it is, and whether the batch before was another's.
+    fn of(takes_ns: impl Fn(usize, bool) -> u64 + Clone + Send + Sync + 'static) -> Self {
+        let core = Arc::new(Core::default());
+        let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);
+        let last = Arc::new(AtomicUsize::new(2));
+        for (at, toy) in toys.iter().enumerate() {
+            let (core, last, takes_ns) = (Arc::clone(&core), Arc::clone(&last), takes_ns.clone());
+            toy.hook(move || core.compute(takes_ns(at, last.swap(at, Relaxed) != at)));
+        }
+        let session = session(&engine);
+        Self { core, engine, session, took_ns: Default::default() }
+    }
+
     /// Works one batch, and says where.
     fn run(&self) -> DeviceId {
         self.run_of(1)
@@ -275,9 +288,11 @@ fn a_trial_with_small_batches_does_not_go_on_with_large_ones() {
 
 #[test]
 fn a_device_that_is_cold_after_a_pause_is_judged_by_batches_in_a_row() {
-    for (warm_ns, busy_ns, cold_ns) in
-        [([10_000, 20_000], 45_000, 50_000), ([300, 700], 1_150, 10_000)]
-    {
+    for (warm_ns, busy_ns, cold_ns) in [
+        ([10_000, 20_000], 45_000, 45_000),
+        ([20_000, 40_000], 90_000, 150_000),
+        ([300, 700], 1_150, 10_000),
+    ] {
         let (slow, all) = batches_of_slower(warm_ns, busy_ns, cold_ns);
         assert!(slow * 20 <= all, "{slow} of {all} at {warm_ns:?}");
     }
@@ -286,24 +301,15 @@ fn a_device_that_is_cold_after_a_pause_is_judged_by_batches_in_a_row() {
 /// Of two devices of which the first one was busy before, and which take so long where the batch before was the other
 /// one's: how many batches the second one gets, and how many there are.
 fn batches_of_slower(warm_ns: [u64; 2], busy_ns: u64, cold_ns: u64) -> (usize, usize) {
-    let core = Arc::new(Core::default());
-    let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);
-    let last = Arc::new(AtomicUsize::new(2));
     let is_busy = Arc::new(AtomicBool::new(true));
-    for (at, (toy, warm_ns)) in toys.iter().zip(warm_ns).enumerate() {
-        let (core, last, is_busy) = (Arc::clone(&core), Arc::clone(&last), Arc::clone(&is_busy));
-        toy.hook(move || {
-            let is_cold = last.swap(at, Relaxed) != at;
-            let is_slow = at == 0 && is_busy.load(Relaxed);
-            core.compute(match (is_cold, is_slow) {
-                (true, _) => cold_ns,
-                (false, true) => busy_ns,
-                (false, false) => warm_ns,
-            });
-        });
-    }
-    let session = session(&engine);
-    let bench = Bench { core, engine, session, took_ns: Default::default() };
+    let bench = {
+        let is_busy = Arc::clone(&is_busy);
+        Bench::of(move |at, is_cold| match (is_cold, at == 0 && is_busy.load(Relaxed)) {
+            (true, _) => cold_ns,
+            (false, true) => busy_ns,
+            (false, false) => warm_ns[at],
+        })
+    };
     let long_ns = SECOND_NS / 100 + 5_000 * warm_ns[1];
     bench.run_for(long_ns);
     is_busy.store(false, Relaxed);
@@ -311,6 +317,24 @@ fn batches_of_slower(warm_ns: [u64; 2], busy_ns: u64, cold_ns: u64) -> (usize, u
     let devices = bench.run_for(long_ns);
     let slow = devices.iter().filter(|device| device.index() == 1).count();
     (slow, devices.len())
+}
+
+#[test]
+fn a_device_that_takes_long_after_each_pause_is_tried_seldom() {
+    let is_long = Arc::new(AtomicBool::new(false));
+    let bench = {
+        let is_long = Arc::clone(&is_long);
+        Bench::of(move |at, is_cold| match (at, is_cold && is_long.load(Relaxed)) {
+            (0, _) => 20_000,
+            (_, false) => 30_000,
+            (_, true) => 20_000_000,
+        })
+    };
+    bench.run_for(SECOND_NS / 2);
+    is_long.store(true, Relaxed);
+    let devices = bench.run_for(4 * SECOND_NS);
+    let trials = devices.windows(2).filter(|two| two[0].index() < two[1].index()).count();
+    assert!(trials <= 10, "{trials} of {}", devices.len());
 }
 
 #[test]

@@ -242,6 +242,18 @@ fn a_device_that_panics_has_failed() {
 }
 
 #[test]
+fn failures_with_results_between_them_take_no_device_down() {
+    let (engine, _) = engine(by("failover"), &[1]);
+    let session = session(&engine);
+    let (works, breaks) = (seal(&session, &TEXTS), seal(&session, &[b"one", b"break"]));
+    for _ in 0..10 {
+        assert!(!run(&engine, &breaks).0);
+        assert!((0..200).all(|_| run(&engine, &works).0));
+        assert_eq!(state(&engine, "toy0"), State::Up);
+    }
+}
+
+#[test]
 fn seals_of_texts_that_may_change_are_not_run_twice() {
     let (engine, _) = engine(by("failover"), &[1, 1]);
     let session = session(&engine);
