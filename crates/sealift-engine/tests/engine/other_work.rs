@@ -288,35 +288,28 @@ fn a_trial_with_small_batches_does_not_go_on_with_large_ones() {
 
 #[test]
 fn a_device_that_is_cold_after_a_pause_is_judged_by_batches_in_a_row() {
-    for (warm_ns, busy_ns, cold_ns) in [
-        ([10_000, 20_000], 45_000, 45_000),
-        ([20_000, 40_000], 90_000, 150_000),
-        ([300, 700], 1_150, 10_000),
-    ] {
-        let (slow, all) = batches_of_slower(warm_ns, busy_ns, cold_ns);
-        assert!(slow * 20 <= all, "{slow} of {all} at {warm_ns:?}");
+    for (warm_ns, busy_ns, cold_ns) in
+        [([10_000, 20_000], 45_000, 45_000), ([300, 700], 1_150, 10_000)]
+    {
+        let is_busy = Arc::new(AtomicBool::new(true));
+        let bench = {
+            let is_busy = Arc::clone(&is_busy);
+            Bench::of(move |at, is_cold| match (is_cold, at == 0 && is_busy.load(Relaxed)) {
+                (true, _) => cold_ns,
+                (false, true) => busy_ns,
+                (false, false) => warm_ns[at],
+            })
+        };
+        let long_ns = SECOND_NS / 100 + 5_000 * warm_ns[1];
+        for (busy, slower) in [(true, 0), (false, 1)] {
+            is_busy.store(busy, Relaxed);
+            bench.run_for(2 * long_ns);
+            let devices = bench.run_for(long_ns);
+            let slow = devices.iter().filter(|device| device.index() == slower).count();
+            let of = format!("{} at {warm_ns:?}, {slower} being slower", devices.len());
+            assert!(slow * 20 <= devices.len(), "{slow} of {of}");
+        }
     }
-}
-
-/// Of two devices of which the first one was busy before, and which take so long where the batch before was the other
-/// one's: how many batches the second one gets, and how many there are.
-fn batches_of_slower(warm_ns: [u64; 2], busy_ns: u64, cold_ns: u64) -> (usize, usize) {
-    let is_busy = Arc::new(AtomicBool::new(true));
-    let bench = {
-        let is_busy = Arc::clone(&is_busy);
-        Bench::of(move |at, is_cold| match (is_cold, at == 0 && is_busy.load(Relaxed)) {
-            (true, _) => cold_ns,
-            (false, true) => busy_ns,
-            (false, false) => warm_ns[at],
-        })
-    };
-    let long_ns = SECOND_NS / 100 + 5_000 * warm_ns[1];
-    bench.run_for(long_ns);
-    is_busy.store(false, Relaxed);
-    bench.run_for(2 * long_ns);
-    let devices = bench.run_for(long_ns);
-    let slow = devices.iter().filter(|device| device.index() == 1).count();
-    (slow, devices.len())
 }
 
 #[test]
