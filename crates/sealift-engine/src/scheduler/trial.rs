@@ -65,21 +65,15 @@ mod tests {
     }
 
     #[test]
-    fn two_batches_that_are_no_faster_end_it() {
-        let mut trial = Trial::default();
-        trial.give(1.0);
-        trial.done(1.0);
-        assert!(trial.goes_on(1.0));
-        trial.give(1.0);
-        trial.done(1.0);
-        assert!(!trial.goes_on(1.0));
-    }
-
-    #[test]
-    fn one_that_is_far_slower_ends_it() {
-        let mut trial = Trial::default();
-        trial.give(1.0);
-        trial.done(5.0);
-        assert!(!trial.goes_on(1.0));
+    fn two_batches_that_are_no_faster_end_it_and_one_that_is_far_slower() {
+        for (times, batches) in [(1.0, 2), (5.0, 1)] {
+            let mut trial = Trial::default();
+            for batch in 0..batches {
+                assert!(batch == 0 || trial.goes_on(1.0), "{times}");
+                trial.give(1.0);
+                trial.done(times);
+            }
+            assert!(!trial.goes_on(1.0), "{times}");
+        }
     }
 }
