@@ -37,7 +37,7 @@ run: $(EXTENSIONS) ## Build, measure for a minute, say where bulk encryption sho
 	@$(BIN)/sealift lab run --quick
 
 .PHONY: bench
-bench: $(EXTENSIONS) $(TESTING) ## Measure for twelve minutes, and write README's figures and docs/performance.md
+bench: $(EXTENSIONS) $(TESTING) ## Measure for a quarter of an hour, and write README's figures and docs/performance.md
 	@$(BIN)/sealift lab run aes-gcm-by-threads aes-gcm-by-size --threads 1 --budget 4m --out $(RESULTS)/lab
 	@$(BIN)/sealift lab run benches/python_loop.py --budget 100s --out $(RESULTS)/python-loop
 	@{ echo '$$ $(ADVISE)'; $(BIN)/$(ADVISE); } | tee $(RESULTS)/advise.txt.new
@@ -45,7 +45,7 @@ bench: $(EXTENSIONS) $(TESTING) ## Measure for twelve minutes, and write README'
 	@$(MAKE) --no-print-directory bench-peers
 
 .PHONY: bench-peers
-bench-peers: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in five minutes
+bench-peers: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## Compare with the newest releases of other libraries, in ten minutes
 	@rm -rf $(RESULTS)/peers.new
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --out $(RESULTS)/peers.new
 	@rm -rf $(RESULTS)/peers && mv $(RESULTS)/peers.new $(RESULTS)/peers
