@@ -18,7 +18,7 @@ use crate::{Path, Schedule, schedule::Expanded};
 
 /// Room for the expanded keys of many sessions, side by side.
 ///
-/// Each takes 17 cache lines, and a processor remembers where some two thousand pages of memory are. Under more keys than lie in
+/// Each takes 15 cache lines, and a processor remembers where some two thousand pages of memory are. Under more keys than lie in
 /// these, and keys lie among whatever else was allocated, a message of 128 bytes took a quarter longer. So most places of a
 /// shelf are in pages of 2 MiB, where the system has such pages.
 ///
@@ -222,7 +222,7 @@ mod tests {
         let mut places = keys(&shelf, 3);
         let at = |place: &Place| place.0.as_ptr().addr();
         assert_eq!(at(&places[0]) % LARGE_PAGE, 0);
-        assert_eq!([1, 2].map(|i| at(&places[i]) - at(&places[0])), [1_088, 2 * 1_088]);
+        assert_eq!([1, 2].map(|i| at(&places[i]) - at(&places[0])), [960, 2 * 960]);
         let freed = at(&places.remove(1));
         assert_eq!(at(&Place::on(&shelf)), freed);
         assert_eq!(format!("{shelf:?}"), "Shelf(2 keys)");

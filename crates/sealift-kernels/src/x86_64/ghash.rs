@@ -59,7 +59,7 @@ impl<I: Isa> Power<I> {
             return Power::of(isa, h);
         }
         let folded = base.wrapping_add(core::mem::offset_of!(Expanded, folded) + 16 * index);
-        // SAFETY: an entry of this table; zeros follow its last one.
+        // SAFETY: an entry of this table, which the powers follow.
         Power { h, other: unsafe { isa.load_table(folded) } }
     }
 }

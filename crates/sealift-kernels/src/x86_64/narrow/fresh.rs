@@ -5,21 +5,25 @@ use core::{arch::x86_64::*, hint::black_box, mem::offset_of, ptr};
 
 use super::{hash::Sums, nonces, width::Expander, words};
 use crate::{
-    schedule::{Expanded, POWERS, RECORD_BLOCKS},
+    model::aes::ROUND_KEYS_MAX,
+    schedule::{Expanded, POWERS},
     x86_64::{aesni::to_u128, cpu::HaveAesNi, isa::Isa, window::item::Item},
 };
 
 /// How many keys are expanded at once.
 pub(super) const KEYS: usize = 16;
 
-/// The beginning of an expanded key, as far as the kernel reads it.
+/// Of an expanded key as much as the kernel reads.
 #[repr(C, align(64))]
 pub(super) struct Fresh {
-    pub(super) round_keys: [u128; RECORD_BLOCKS],
     powers: [u128; POWERS],
+    pub(super) round_keys: [u128; ROUND_KEYS],
 }
 
-const _: () = assert!(offset_of!(Fresh, powers) == offset_of!(Expanded, powers));
+/// As many as the longest key has, and one more, so that indices are cut cheaply.
+const ROUND_KEYS: usize = (ROUND_KEYS_MAX + 1).next_power_of_two();
+
+const _: () = assert!(offset_of!(Fresh, round_keys) == Expanded::POWERS_BEFORE);
 
 /// A place for so many; it is secret, and wiped by its owner.
 #[repr(C)]
@@ -30,7 +34,7 @@ pub(super) struct Keys {
 impl Keys {
     /// None yet.
     pub(super) fn new() -> Keys {
-        let fresh = [const { Fresh { round_keys: [0; RECORD_BLOCKS], powers: [0; POWERS] } }; KEYS];
+        let fresh = [const { Fresh { powers: [0; POWERS], round_keys: [0; ROUND_KEYS] } }; KEYS];
         Keys { fresh }
     }
 
@@ -61,7 +65,7 @@ impl Keys {
         self.powers(w, last, count);
         let keys = self.fresh.as_ptr();
         for (i, item) in items.iter_mut().enumerate() {
-            item.key = keys.wrapping_add(i).cast();
+            item.key = keys.wrapping_add(i).cast::<u8>().wrapping_add(Expanded::POWERS_BEFORE);
         }
     }
 
@@ -72,11 +76,11 @@ impl Keys {
             let mut states = eight.each_ref().map(|fresh| w.broadcast(&fresh.round_keys[0]));
             for round in 1..rounds {
                 for (state, fresh) in states.iter_mut().zip(&*eight) {
-                    *state = w.aes(*state, w.broadcast(&fresh.round_keys[round % RECORD_BLOCKS]));
+                    *state = w.aes(*state, w.broadcast(&fresh.round_keys[round % ROUND_KEYS]));
                 }
             }
             for (state, fresh) in states.into_iter().zip(eight) {
-                let last = w.broadcast(&fresh.round_keys[rounds % RECORD_BLOCKS]);
+                let last = w.broadcast(&fresh.round_keys[rounds % ROUND_KEYS]);
                 fresh.powers[POWERS - 1] = to_u128(times_x(w, w.reverse(w.aes_last(state, last))));
             }
         }

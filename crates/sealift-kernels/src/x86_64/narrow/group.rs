@@ -16,7 +16,7 @@ use super::{
     width::Width,
 };
 use crate::{
-    schedule::POWERS,
+    schedule::{Expanded, POWERS},
     verdict::public,
     x86_64::{
         cpu::HaveAesNi,
@@ -179,12 +179,13 @@ const AHEAD: usize = 2;
 fn fetch_keys<W: Width>(call: &Call, items: &[Item]) {
     let hashed = call.text_blocks.max(1) + call.aad_blocks + 1;
     for item in items {
-        item::lines(item.key, 16 * (call.rounds + 1));
         let powers = hash::powers(item.key, hashed.min(POWERS));
-        item::lines(powers, 16 * hashed);
+        // To the end of the last round key's line.
+        let round_keys = (call.rounds + 2).next_multiple_of(4) - 1;
+        item::lines(powers, 16 * (hashed.min(POWERS) + round_keys));
         if W::HAS_FOLDED {
             let read = 16 * hashed.next_multiple_of(W::LANES);
-            item::lines(powers.wrapping_add(hash::FOLDED_BEHIND), read);
+            item::lines(powers.wrapping_sub(Expanded::FOLDED_BEFORE), read);
         }
     }
 }

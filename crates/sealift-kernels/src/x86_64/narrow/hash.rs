@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, mem::offset_of};
+use core::arch::x86_64::*;
 
 use super::width::Width;
 use crate::{
@@ -49,7 +49,7 @@ impl<W: Width> Sums<W> {
             return self.and(w, blocks, powers);
         }
         // SAFETY: the caller promises these, too.
-        let folded = unsafe { w.load_table(at.wrapping_add(FOLDED_BEHIND)) };
+        let folded = unsafe { w.load_table(at.wrapping_sub(Expanded::FOLDED_BEFORE)) };
         let low = w.xor(w.product::<0x00>(blocks, folded), w.product::<0x01>(blocks, powers));
         let high = w.xor(w.product::<0x10>(blocks, folded), w.product::<0x11>(blocks, powers));
         Sums { low: w.xor(self.low, low), high: w.xor(self.high, high), ..self }
@@ -73,7 +73,7 @@ impl<W: Width> Sums<W> {
         let power = unsafe { narrow.load_table(at) };
         if W::HAS_FOLDED {
             // SAFETY: the caller promises it times x^-64, too.
-            let folded = unsafe { narrow.load_table(at.wrapping_add(FOLDED_BEHIND)) };
+            let folded = unsafe { narrow.load_table(at.wrapping_sub(Expanded::FOLDED_BEFORE)) };
             low = plus(w, low, narrow.product::<0x00>(block, folded));
             high = plus(w, high, narrow.product::<0x10>(block, folded));
             if !is_short {
@@ -142,18 +142,14 @@ fn fold<W: Width>(w: W, sum: W::Register, folded: W::Register) -> W::Register {
     w.xor(w.xor(sum, w.swap(folded)), product)
 }
 
-/// Where powers times x^-64 are, from where those powers are.
-pub(super) const FOLDED_BEHIND: usize = offset_of!(Expanded, folded) - offset_of!(Expanded, powers);
-
-const _: () = assert!(FOLDED_BEHIND == 16 * POWERS);
 // Registers of four blocks may run over the last power by two.
-const _: () = assert!(offset_of!(Expanded, folded) + 16 * (POWERS + 2) <= Expanded::ZEROS_END);
+const _: () = assert!(16 * (POWERS + 2) <= Expanded::REACH);
 
 /// Where under a key the powers for the last so many hashed blocks begin.
 #[inline(always)]
 pub(super) fn powers(key: *const u8, blocks: usize) -> *const u8 {
     debug_assert!(blocks <= POWERS, "{blocks} powers");
-    key.wrapping_add(offset_of!(Expanded, powers) + 16 * (POWERS - blocks))
+    key.wrapping_sub(Expanded::POWERS_BEFORE - 16 * (POWERS - blocks))
 }
 
 /// The products of an aad that so many other blocks follow.

@@ -6,13 +6,9 @@ use core::{
     ptr,
 };
 
-use super::{
-    group::Call,
-    hash::{FOLDED_BEHIND, Sums},
-    kernel,
-};
+use super::{group::Call, hash::Sums, kernel};
 use crate::{
-    schedule::POWERS,
+    schedule::{Expanded, POWERS},
     x86_64::{
         cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
         isa::{Isa, proven},
@@ -289,7 +285,7 @@ unsafe fn add_products_512(
     unsafe {
         asm!(
             "vmovdqa64 {y:z}, zmmword ptr [{blocks}]",
-            "vmovdqu64 {s:z}, zmmword ptr [{powers} + {folded}]",
+            "vmovdqu64 {s:z}, zmmword ptr [{powers} - {folded}]",
             "vmovdqu64 {t:z}, zmmword ptr [{powers}]",
             "vpclmulqdq {u:z}, {y:z}, {s:z}, 0x00",
             "vpclmulqdq {v:z}, {y:z}, {t:z}, 0x01",
@@ -299,7 +295,7 @@ unsafe fn add_products_512(
             "vpternlogq {high:z}, {s:z}, {t:z}, 0x96",
             powers = in(reg) powers,
             blocks = in(reg) ptr::from_ref(blocks),
-            folded = const FOLDED_BEHIND,
+            folded = const Expanded::FOLDED_BEFORE,
             y = out(zmm_reg) _,
             s = out(zmm_reg) _,
             t = out(zmm_reg) _,

@@ -92,9 +92,9 @@ impl Powers {
         pub(super) unsafe fn gather<const ROUNDS: usize>(group: &Group) -> Powers {
             const { assert!(ROUNDS + 4 < RECORD_BLOCKS) };
             // SAFETY: they are behind the round keys.
-            let [h, h2] = unsafe { gather_two::<1>(keys(group, 16 * (ROUNDS + 1))) };
+            let [h, h2] = unsafe { gather_two::<0>(keys(group, 16 * (ROUNDS + 1))) };
             // SAFETY: the folded ones are behind them and end within the record, as is asserted.
-            let [folded, folded2] = unsafe { gather_two::<3>(keys(group, 16 * (ROUNDS + 3))) };
+            let [folded, folded2] = unsafe { gather_two::<0>(keys(group, 16 * (ROUNDS + 3))) };
             Powers { h, h2, folded, folded2 }
         }
     }

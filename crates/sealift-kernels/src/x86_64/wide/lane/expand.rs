@@ -251,7 +251,7 @@ mod tests {
             };
             for (record, key) in records.iter().zip(&keys) {
                 let schedule = Schedule::from_raw(Path::Vaes512(token), key).unwrap();
-                // SAFETY: an expanded key begins with its record.
+                // SAFETY: round keys begin the record.
                 let expected = unsafe { schedule.address().cast::<[u128; BLOCKS]>().read() };
                 assert_eq!(record[..rounds + 2], expected[..rounds + 2], "{rounds} rounds");
             }

@@ -71,12 +71,13 @@ wide_fn! {
                     // SAFETY: round keys of the group, as the caller promises.
                     unsafe { (*pass.keys)[$round] }
                 } else {
-                    if $round % 2 == 0 && $round < ROUNDS {
+                    if $round == 0 {
                         // SAFETY: keys of the group are expanded and begin with the round keys.
+                        two[0] = unsafe { gather(keys(ciphering, 0)) };
+                    } else if $round % 2 == 1 {
+                        // SAFETY: keys of the group are expanded, and have an even number of rounds.
                         two = unsafe { gather_two::<$round>(keys(ciphering, 16 * $round)) };
-                    } else if $round % 2 == 0 {
-                        // SAFETY: keys of the group are expanded, and this is the last of their round keys.
-                        two[0] = unsafe { gather(keys(ciphering, 16 * $round)) };
+                        two.swap(0, 1);
                     }
                     two[$round % 2]
                 }

@@ -26,8 +26,8 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Two blocks that follow each other of each of four messages, in lanes: those from `BLOCK` on, when lines
-    /// begin with block 0.
+    /// Two blocks that follow each other of each of four messages, in lanes: those from `BLOCK` on, when block 0 is
+    /// the second of a line.
     ///
     /// # Safety
     /// Each is readable for 32 bytes.
@@ -48,7 +48,7 @@ wide_fn! {
     unsafe fn halves<const BLOCK: usize>(low: *const u8, high: *const u8) -> Z {
         // SAFETY: the caller promises 32 readable bytes.
         let low = _mm512_castsi256_si512(unsafe { _mm256_loadu_si256(low.cast()) });
-        if BLOCK % 4 == 2 {
+        if BLOCK % 4 == 1 {
             // The upper half of a line, which loads where it belongs without the ports that shuffle.
             // SAFETY: as above; masked bytes are not touched.
             unsafe { _mm512_mask_loadu_epi64(low, 0xf0, high.wrapping_sub(32).cast()) }

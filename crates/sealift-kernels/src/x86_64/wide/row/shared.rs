@@ -152,14 +152,14 @@ impl Shared {
             // SAFETY: the last power of the table.
             let power = unsafe { broadcast(last) };
             // SAFETY: the same, folded.
-            (power, unsafe { broadcast(last.wrapping_add(FOLDED)) })
+            (power, unsafe { broadcast(last.wrapping_sub(Expanded::FOLDED_BEFORE)) })
         }
     }
 
     /// Where in the table the power for a block stands, by its distance from the end of the hash.
     #[inline(always)]
     fn power(&self, from_end: usize) -> *const u8 {
-        self.key.wrapping_add(offset_of!(Expanded, powers) + 16 * (POWERS - from_end))
+        self.key.wrapping_sub(Expanded::POWERS_BEFORE - 16 * (POWERS - from_end))
     }
 
     wide_fn! {
@@ -224,8 +224,8 @@ wide_fn! {
     unsafe fn powers(row: *const u8) -> [Z; 2] {
         // SAFETY: from the last power on there are 64 bytes within the key.
         let plain = unsafe { load(row) };
-        // SAFETY: behind the last folded power, too, there are zeros enough for 64 bytes within the key.
-        [plain, unsafe { load(row.wrapping_add(FOLDED)) }]
+        // SAFETY: behind the last folded power are the others.
+        [plain, unsafe { load(row.wrapping_sub(Expanded::FOLDED_BEFORE)) }]
     }
 }
 
@@ -259,6 +259,3 @@ pub(super) const AAD: usize = 2;
 
 /// Round keys of the longest key.
 const KEYS: usize = 15;
-
-/// How far the folded powers lie behind the others.
-const FOLDED: usize = offset_of!(Expanded, folded) - offset_of!(Expanded, powers);

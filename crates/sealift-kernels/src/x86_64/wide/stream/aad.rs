@@ -10,9 +10,9 @@ use super::super::{
 use super::{
     keys::{KeyPlace, Weights},
     scratch::Slot,
-    step::FOLDED,
     weave::multiply,
 };
+use crate::schedule::Expanded;
 
 /// Bytes of the longest aad that is in one register.
 pub(super) const SHORT: usize = 64;
@@ -30,8 +30,8 @@ wide_fn! {
         let power = place.powers.wrapping_add(FOURTH);
         // SAFETY: the caller promises a key.
         let h = unsafe { zmm::broadcast(power) };
-        // SAFETY: the caller promises a key, whose place has the same power folded `FOLDED` bytes behind.
-        let folded = unsafe { zmm::broadcast(power.wrapping_add(FOLDED)) };
+        // SAFETY: the caller promises a key, before whose place is the same power folded.
+        let folded = unsafe { zmm::broadcast(power.wrapping_sub(Expanded::FOLDED_BEFORE)) };
         zmm::reduce(zmm::multiply(zmm::reverse(register), h, folded))
     }
 }

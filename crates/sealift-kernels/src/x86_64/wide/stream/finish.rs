@@ -13,9 +13,8 @@ use super::{
     flow::Call,
     keys::{Form, KeyPlace},
     scratch::Slot,
-    step::FOLDED,
 };
-use crate::{verdict::public, x86_64::part};
+use crate::{schedule::Expanded, verdict::public, x86_64::part};
 
 /// Four messages that are hashed but for their lengths.
 struct Four<'s> {
@@ -124,16 +123,16 @@ wide_fn! {
     #[inline]
     unsafe fn hash_keys<F: Form>(places: [KeyPlace; 4]) -> (Z, Z) {
         let plain = places.map(|place| place.hash_key());
-        let folded = plain.map(|key| key.wrapping_add(FOLDED));
+        let folded = plain.map(|key| key.wrapping_sub(Expanded::FOLDED_BEFORE));
         if matches!(F::KEYS, KeyForm::One) {
             // SAFETY: the caller promises a key.
             let h = unsafe { zmm::broadcast(plain[0]) };
-            // SAFETY: the caller promises a key, whose place has the same folded `FOLDED` bytes behind.
+            // SAFETY: the caller promises a key, before whose place is the same folded.
             return (h, unsafe { zmm::broadcast(folded[0]) });
         }
         // SAFETY: the caller promises keys.
         let h = unsafe { load_four(plain) };
-        // SAFETY: the caller promises keys, whose places have the same folded `FOLDED` bytes behind.
+        // SAFETY: the caller promises keys, before whose places are the same folded.
         (h, unsafe { load_four(folded) })
     }
 }

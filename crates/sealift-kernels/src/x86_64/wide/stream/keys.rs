@@ -1,18 +1,17 @@
 //! Keys as the steps want them.
 #![allow(unsafe_code)]
 
-use core::{cell::Cell, mem::offset_of};
+use core::cell::Cell;
 
 use super::super::{
     item::{Item, KeyForm},
     zmm::{self, Z, wide_fn},
 };
-use super::{
-    raw::RawKeys,
-    scratch::Slot,
-    step::{FOLDED, QUAD_BYTES},
+use super::{raw::RawKeys, scratch::Slot, step::QUAD_BYTES};
+use crate::{
+    model::aes::ROUND_KEYS_MAX,
+    schedule::{Expanded, POWERS},
 };
-use crate::schedule::Expanded;
 
 /// A [`KeyForm`] as a type.
 pub(super) trait Form {
@@ -44,7 +43,7 @@ impl Form for Raw {
 pub(super) struct KeyPlace {
     /// The first round key; how far the others are is up to the [`Form`].
     pub(super) round_keys: *const u8,
-    /// H^16 down to H^1, [`FOLDED`] bytes behind them the same folded, and readable bytes up to
+    /// H^16 down to H^1, [`Expanded::FOLDED_BEFORE`] bytes before them the same folded, and readable bytes up to
     /// [`REACH`].
     pub(super) powers: *const u8,
 }
@@ -65,40 +64,36 @@ pub(super) struct RoundKeys([Cell<Z>; 15]);
 /// What registers of text are multiplied with that are not the last of a message.
 #[repr(C, align(64))]
 pub(super) struct Weights {
-    /// H^16, H^12, H^8 and H^4, each in all lanes, the same folded, and what is read behind the last
-    /// one: zeros.
+    /// H^16, H^12, H^8 and H^4, each in all lanes and folded, the same as they are, and what is read behind the
+    /// last one: zeros.
     rows: [Cell<Z>; 10],
 }
 
 /// How far from `powers` registers are read, some of them to be multiplied with zeros: four from the
-/// eighth power, folded.
-pub(super) const REACH: usize = FOLDED / 2 + FOLDED + QUAD_BYTES;
+/// eighth power.
+pub(super) const REACH: usize = 16 * POWERS / 2 + QUAD_BYTES;
+
+const _: () = assert!(REACH <= Expanded::REACH);
 
 impl KeyPlace {
-    /// That of an `Expanded`.
+    /// That of an `Expanded` whose round keys are there.
     #[inline(always)]
-    pub(super) fn of(expanded: *const u8) -> KeyPlace {
-        const {
-            assert!(
-                offset_of!(Expanded, powers) + FOLDED == offset_of!(Expanded, folded)
-                    && offset_of!(Expanded, powers) + REACH <= Expanded::ZEROS_END
-            )
-        };
-        let powers = expanded.wrapping_add(offset_of!(Expanded, powers));
-        KeyPlace { round_keys: expanded, powers }
+    pub(super) fn of(round_keys: *const u8) -> KeyPlace {
+        KeyPlace { round_keys, powers: round_keys.wrapping_sub(Expanded::POWERS_BEFORE) }
     }
 
     /// H^1.
     #[inline(always)]
     pub(super) fn hash_key(&self) -> *const u8 {
-        self.powers.wrapping_add(FOLDED - 16)
+        self.powers.wrapping_add(16 * (POWERS - 1))
     }
 
-    /// Asks for what a message reads of an `Expanded`.
+    /// Asks for what a message reads of an `Expanded` whose round keys are there.
     #[inline(always)]
-    pub(super) fn fetch(expanded: *const u8) {
-        for line in (0..offset_of!(Expanded, folded) + FOLDED).step_by(64) {
-            zmm::prefetch_near(expanded.wrapping_add(line));
+    pub(super) fn fetch(round_keys: *const u8) {
+        const BEFORE: usize = Expanded::POWERS_BEFORE + Expanded::FOLDED_BEFORE;
+        for line in (0..BEFORE + 16 * ROUND_KEYS_MAX).step_by(64) {
+            zmm::prefetch_near(round_keys.wrapping_sub(BEFORE).wrapping_add(line));
         }
     }
 }
@@ -173,8 +168,9 @@ impl Weights {
         #[inline]
         pub(super) unsafe fn set(&self, from: KeyPlace) {
             for (i, row) in self.rows.iter().enumerate().take(8) {
-                // SAFETY: the caller promises powers; the last four are folded.
-                row.set(unsafe { zmm::broadcast(from.powers.wrapping_add(64 * i)) });
+                let folded = from.powers.wrapping_sub(Expanded::FOLDED_BEFORE);
+                // SAFETY: the caller promises powers; the first four are folded.
+                row.set(unsafe { zmm::broadcast(folded.wrapping_add(64 * i)) });
             }
         }
     }
@@ -189,7 +185,7 @@ impl Weights {
     /// another quad.
     #[inline(always)]
     pub(super) fn at(&self, behind: usize) -> *const u8 {
-        self.rows.as_ptr().wrapping_add(3 - behind % 4).cast()
+        self.rows.as_ptr().wrapping_add(7 - behind % 4).cast()
     }
 
     /// Forgets the key.

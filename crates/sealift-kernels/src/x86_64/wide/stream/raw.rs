@@ -15,8 +15,8 @@ use super::super::{
 use super::{
     keys::{KeyPlace, REACH},
     scratch::SLOTS,
-    step::FOLDED,
 };
+use crate::schedule::Expanded;
 
 /// Room for the keys of the messages that are being worked.
 pub(super) struct RawKeys {
@@ -29,17 +29,17 @@ pub(super) struct RawKeys {
 /// The powers of a hash key.
 #[repr(C, align(64))]
 struct Powers {
-    /// H^16 down to H^1, as in an `Expanded`.
-    plain: [Cell<Z>; 4],
-    /// The same folded.
+    /// H^16 down to H^1, folded, as in an `Expanded`.
     folded: [Cell<Z>; 4],
+    /// The same as they are.
+    plain: [Cell<Z>; 4],
     /// Read with what is read behind the last power.
     behind: [Cell<Z>; 2],
 }
 
 const _: () = {
-    assert!(offset_of!(Powers, folded) == FOLDED);
-    assert!(REACH <= size_of::<Powers>());
+    assert!(offset_of!(Powers, plain) == Expanded::FOLDED_BEFORE);
+    assert!(offset_of!(Powers, plain) + REACH <= size_of::<Powers>());
 };
 
 impl RawKeys {
@@ -48,8 +48,8 @@ impl RawKeys {
     pub(super) fn new(zero: Z) -> RawKeys {
         let row = || Cell::new(zero);
         let powers = || Powers {
-            plain: [row(), row(), row(), row()],
             folded: [row(), row(), row(), row()],
+            plain: [row(), row(), row(), row()],
             behind: [row(), row()],
         };
         let four = || [powers(), powers(), powers(), powers()];
@@ -66,7 +66,8 @@ impl RawKeys {
     pub(super) fn place(&self, index: usize) -> KeyPlace {
         let round_keys = self.lanes(index).cast::<u8>().wrapping_add(16 * (index % 4));
         let powers = &self.powers[index / 4 % (SLOTS / 4)][index % 4];
-        KeyPlace { round_keys, powers: core::ptr::from_ref(powers).cast() }
+        let powers = core::ptr::from_ref(powers).cast::<u8>();
+        KeyPlace { round_keys, powers: powers.wrapping_add(offset_of!(Powers, plain)) }
     }
 
     /// The round keys of four messages, one of them number `index`.

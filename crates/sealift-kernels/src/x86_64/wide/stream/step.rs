@@ -37,8 +37,8 @@ pub(super) struct Quad<'s> {
 pub(super) struct Hashed<'s> {
     /// The message.
     pub(super) slot: &'s Slot,
-    /// What the registers are multiplied with, one behind the other; the same folded is [`FOLDED`] bytes
-    /// behind.
+    /// What the registers are multiplied with, one behind the other; the same folded is
+    /// [`Expanded::FOLDED_BEFORE`] bytes before.
     pub(super) weights: *const u8,
 }
 
@@ -46,8 +46,6 @@ pub(super) struct Hashed<'s> {
 const AHEAD: usize = 2 << 10;
 /// Bytes of a full quad.
 pub(super) const QUAD_BYTES: usize = 256;
-/// Bytes from weights to the same folded, as in an `Expanded` from `powers` to `folded`.
-pub(super) const FOLDED: usize = 256;
 
 /// The ciphertext of a quad.
 pub(super) type Rows = [Z; 4];

@@ -11,8 +11,8 @@ use super::{
         zmm::{self, Z, pin, wide_fn},
     },
     keys::{Form, round_key},
-    step::FOLDED,
 };
+use crate::schedule::Expanded;
 
 /// A round of the registers of both quads, woven with a register's way into a hash.
 macro_rules! round {
@@ -155,12 +155,12 @@ wide_fn! {
 
 wide_fn! {
     /// # Safety
-    /// Weights are there, and the same folded [`FOLDED`] bytes behind.
+    /// Weights are there, and the same folded [`Expanded::FOLDED_BEFORE`] bytes before.
     #[inline]
     pub(super) unsafe fn weights(at: *const u8) -> (Z, Z) {
         // SAFETY: the caller promises a register there.
         let h = unsafe { zmm::load(at) };
         // SAFETY: the caller promises the same folded there.
-        (h, unsafe { zmm::load(at.wrapping_add(FOLDED)) })
+        (h, unsafe { zmm::load(at.wrapping_sub(Expanded::FOLDED_BEFORE)) })
     }
 }
