@@ -123,14 +123,14 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// Blocks of a record: round keys and what messages of a few blocks are hashed with, in whole cache lines.
-pub(crate) const RECORD_BLOCKS: usize = 20;
+/// Blocks of a record: round keys and what messages of a few blocks are hashed with. Its end is that of a cache line.
+pub(crate) const RECORD_BLOCKS: usize = ROUND_KEYS_MAX + 4;
 
 /// The round keys of a key, its hash key and the tables the fast paths multiply with.
 ///
-/// A message of a few blocks reads the last powers and the round keys, which are side by side. One of 8 blocks has them in five
-/// cache lines, because the last power shares one with the first round keys; where these lay apart, in six, such messages under keys
-/// from afar took 1.3 times as long.
+/// A message of a few blocks reads the last powers and the round keys, which are side by side. One of 8 blocks under AES-128 has them
+/// in five cache lines, because the last power shares one with the first round keys; where these lay apart, in six, such messages
+/// under keys from afar took 1.5 times as long.
 // IMPLEMENTATION NOTE: wide loads from the end of `folded` and of `powers` run over into the field
 // behind, so the order of the fields matters; see `x86_64::ghash`.
 #[derive(ZeroizeOnDrop)]
@@ -222,9 +222,13 @@ impl Expanded {
     }
 }
 
-// The last power begins a line, and the first round keys fill it.
+// The last power begins a line, the first round keys fill it, and the longest record ends with one.
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-const _: () = assert!((core::mem::offset_of!(Expanded, record) - 16).is_multiple_of(64));
+const _: () = {
+    use core::mem::offset_of;
+    assert!((offset_of!(Expanded, record) - 16).is_multiple_of(64));
+    assert!(offset_of!(Expanded, rounds).is_multiple_of(64));
+};
 
 /// Round keys alone, for a key that nothing is hashed under. The longest key has all of them.
 #[derive(Default, Zeroize)]

@@ -269,7 +269,7 @@ mod tests {
             let schedule = Schedule::at(place, path, &Key::Aes256([9; 32]));
             assert!(schedule.expanded().hash_key() != 0);
             drop(schedule);
-            // All but its last line, of which a part is padding.
+            // All but its last line, of which a part is padding, and which has no secret.
             // SAFETY: the board is still there, and these bytes were written.
             let left = unsafe { core::slice::from_raw_parts(at, size_of::<Expanded>() - 64) };
             assert!(left.iter().all(|byte| *byte == 0), "{}", path.name());

@@ -184,7 +184,8 @@ fn fetch_keys<W: Width>(call: &Call, items: &[Item]) {
         let round_keys = (call.rounds + 2).next_multiple_of(4) - 1;
         item::lines(powers, 16 * (hashed.min(POWERS) + round_keys));
         if W::HAS_FOLDED {
-            let read = 16 * hashed.next_multiple_of(W::LANES);
+            // To the end of the last one's line.
+            let read = 16 * (hashed.min(POWERS) + 3);
             item::lines(powers.wrapping_sub(Expanded::FOLDED_BEFORE), read);
         }
     }
@@ -204,7 +205,7 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
     let mut states = [State { registers: [w.broadcast(&0); R], end: narrow.broadcast(&0) }; N];
     if !call.has_plain_nonces {
         for (states, item) in states.iter_mut().zip(group) {
-            // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
+            // SAFETY: the caller promises an expanded key, whose first round key is there.
             let key = unsafe { round_key(w, item.key, 0) };
             // SAFETY: the caller promises that the nonce was hashed to a block, which is aligned.
             let first = w.broadcast(unsafe { &*item.nonce.cast::<u128>() });
@@ -221,7 +222,7 @@ unsafe fn start<W: Width, const T: usize, const N: usize, const R: usize>(
         return states;
     }
     for (states, item) in states.iter_mut().zip(group) {
-        // SAFETY: the caller promises a readable key, which is an expanded one and begins with this round key.
+        // SAFETY: the caller promises an expanded key, whose first round key is there.
         let key = unsafe { round_key(narrow, item.key, 0) };
         // SAFETY: the caller promises a readable nonce, and those of this call have 12 bytes.
         let nonce = narrow.xor(unsafe { text::nonce(narrow, item.nonce) }, key);
@@ -384,7 +385,7 @@ unsafe fn texts<
 /// The key is an expanded one that has a round key there.
 #[inline(always)]
 unsafe fn round_key<W: Width>(w: W, key: *const u8, at: usize) -> W::Register {
-    // SAFETY: an expanded key begins with its round keys, which are aligned.
+    // SAFETY: there are the round keys of an expanded key, which are aligned.
     w.broadcast(unsafe { &*key.wrapping_add(at).cast::<u128>() })
 }
 

@@ -24,7 +24,8 @@ pub(crate) struct Item {
     pub(crate) nonce: *const u8,
     /// Authenticated only.
     pub(crate) aad: *const u8,
-    /// An [`Expanded`](crate::schedule::Expanded) key, or a raw one: see [`KeyForm`].
+    /// The round keys of an [`Expanded`](crate::schedule::Expanded) key, before which its powers lie, or a raw key: see
+    /// [`KeyForm`].
     pub(crate) key: *const u8,
     /// Is `Ok` already; a kernel writes failures only.
     pub(crate) status: *mut Status,

@@ -91,6 +91,7 @@ impl Powers {
         #[inline]
         pub(super) unsafe fn gather<const ROUNDS: usize>(group: &Group) -> Powers {
             const { assert!(ROUNDS + 4 < RECORD_BLOCKS) };
+            // Which of a line's blocks these are depends on the rounds, and 0 is right for any.
             // SAFETY: they are behind the round keys.
             let [h, h2] = unsafe { gather_two::<0>(keys(group, 16 * (ROUNDS + 1))) };
             // SAFETY: the folded ones are behind them and end within the record, as is asserted.

@@ -30,7 +30,7 @@ wide_fn! {
                 // SAFETY: round keys of the group, as the caller promises.
                 unsafe { (*schedule)[round] }
             } else {
-                // SAFETY: keys of the group are expanded and begin with the round keys.
+                // SAFETY: keys of the group are expanded, and their round keys are there.
                 unsafe { gather(keys(group, 16 * round)) }
             }
         };

@@ -72,7 +72,7 @@ wide_fn! {
                     unsafe { (*pass.keys)[$round] }
                 } else {
                     if $round == 0 {
-                        // SAFETY: keys of the group are expanded and begin with the round keys.
+                        // SAFETY: keys of the group are expanded, and their round keys are there.
                         two[0] = unsafe { gather(keys(ciphering, 0)) };
                     } else if $round % 2 == 1 {
                         // SAFETY: keys of the group are expanded, and have an even number of rounds.

@@ -78,7 +78,7 @@ wide_fn! {
     }
 }
 
-/// Where the keys of a group begin, and something further on.
+/// Where the round keys of a group begin, and something further on.
 #[inline(always)]
 pub(super) fn keys(group: &Group, offset: usize) -> [*const u8; 4] {
     [&group[0], &group[1], &group[2], &group[3]].map(|item| item.key.wrapping_add(offset))

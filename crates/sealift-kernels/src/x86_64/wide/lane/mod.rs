@@ -220,7 +220,7 @@ fn fetch<const ROUNDS: usize, const RAW: bool>(items: &[Item]) {
         }
         prefetch(item.nonce);
         prefetch(item.tag);
-        let key_lines = if RAW { 1 } else { (ROUNDS + 5).div_ceil(4) };
+        let key_lines = if RAW { 1 } else { (ROUNDS + 6).div_ceil(4) };
         for line in 0..key_lines {
             prefetch(item.key.wrapping_add(64 * line));
         }

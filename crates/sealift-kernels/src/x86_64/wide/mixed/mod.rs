@@ -128,22 +128,28 @@ wide_fn! {
         }
         for (place, group) in to.0.iter_mut().enumerate().take(items.len().div_ceil(LANES)) {
             let four = array::from_fn(|lane| key(LANES * place + lane));
-            // SAFETY: the keys are expanded ones, which begin with their record.
+            // SAFETY: the keys are expanded ones, whose records are there.
             unsafe { gather::<ROUNDS>(four, group) };
         }
     }
 }
 
 wide_fn! {
-    /// Puts four records into lanes.
+    /// Puts the round keys of four expanded keys into lanes, and behind them the first powers, which share a cache line with
+    /// the first three.
     ///
     /// # Safety
-    /// Each record is readable for 256 bytes.
+    /// The records are those of expanded keys.
     unsafe fn gather<const ROUNDS: usize>(records: [*const u8; LANES], to: &mut Lanes) {
-        for (quarter, blocks) in to.chunks_mut(4).enumerate().take((ROUNDS + 2).div_ceil(4)) {
-            // SAFETY: a record has four quarters of 64 bytes.
-            let rows = records.map(|record| unsafe { load(record.wrapping_add(64 * quarter)) });
-            blocks.copy_from_slice(&transpose(rows));
+        let lines = records.map(|record| record.wrapping_sub(16));
+        // SAFETY: the last power is before a record.
+        let [h, a, b, c] = transpose(lines.map(|line| unsafe { load(line) }));
+        to[..3].copy_from_slice(&[a, b, c]);
+        for (line, blocks) in to[3..=ROUNDS].chunks_mut(4).enumerate() {
+            // SAFETY: a record has 304 bytes, and these are 256 at most.
+            let rows = lines.map(|first| unsafe { load(first.wrapping_add(64 * (line + 1))) });
+            blocks.copy_from_slice(&transpose(rows)[..blocks.len()]);
         }
+        to[ROUNDS + 1] = h;
     }
 }

@@ -76,7 +76,7 @@ wide_fn! {
     unsafe fn run_grouped<const N: usize>(class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         let mut spare = Spare::new();
         let Some(groups) = Groups::<N>::of(items, &mut spare) else { return };
-        // SAFETY: an item's key points at the expanded key that all of them have.
+        // SAFETY: an item's key points at the record of the expanded key that all of them have.
         let mut shared = unsafe { Shared::new(class, items[0].key, items) };
         match class.op {
             // SAFETY: the caller promises that the items are what they say.

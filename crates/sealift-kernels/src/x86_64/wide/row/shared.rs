@@ -30,7 +30,7 @@ pub(super) struct Shared {
     order: Z,
     /// The sums, for four messages, of products that are the same for all messages of the call.
     same: Halves,
-    /// The expanded key.
+    /// The round keys of the expanded key.
     key: *const u8,
     pub(super) class: Class,
     /// What is not the same.
@@ -48,7 +48,7 @@ impl Shared {
         /// What messages under a key share.
         ///
         /// # Safety
-        /// `key` is an [`Expanded`] key with the rounds of the class, which is that of the items; their
+        /// `key` is the record of an [`Expanded`] key with the rounds of the class, which is that of the items; their
         /// aads are readable.
         // Not a part of what calls it, so that its stack is wiped.
         #[inline(never)]
@@ -56,7 +56,7 @@ impl Shared {
             let zero = _mm512_setzero_si512();
             let mut keys = [zero; KEYS];
             for (round, to) in keys.iter_mut().enumerate().take(class.rounds + 1) {
-                // SAFETY: the round keys stand at the start of the expanded key.
+                // SAFETY: the address is that of the round keys.
                 *to = unsafe { broadcast(key.wrapping_add(16 * round)) };
             }
             let own = Own::of(class, items);

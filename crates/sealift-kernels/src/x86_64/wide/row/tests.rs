@@ -206,7 +206,7 @@ impl Messages {
             tag: outcome.tag.as_mut_ptr(),
             status: &raw mut outcome.status,
         };
-        Item::new(&span, ptr::from_ref(self.schedule.expanded()).cast()).unwrap()
+        Item::new(&span, self.schedule.address()).unwrap()
     }
 }
 

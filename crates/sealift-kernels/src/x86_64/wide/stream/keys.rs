@@ -74,6 +74,8 @@ pub(super) struct Weights {
 pub(super) const REACH: usize = 16 * POWERS / 2 + QUAD_BYTES;
 
 const _: () = assert!(REACH <= Expanded::REACH);
+// `Weights` has as many rows before its powers.
+const _: () = assert!(Expanded::FOLDED_BEFORE == 4 * size_of::<Z>());
 
 impl KeyPlace {
     /// That of an `Expanded` whose round keys are there.

@@ -38,7 +38,7 @@ pub(super) struct Hashed<'s> {
     /// The message.
     pub(super) slot: &'s Slot,
     /// What the registers are multiplied with, one behind the other; the same folded is
-    /// [`Expanded::FOLDED_BEFORE`] bytes before.
+    /// `Expanded::FOLDED_BEFORE` bytes before.
     pub(super) weights: *const u8,
 }
 
