@@ -3,7 +3,7 @@
 use crate::Report;
 use crate::cores::{RunError, Stop};
 use crate::parts::both;
-use crate::run::{Arrival, DecidedHere, Failure};
+use crate::run::{Arrival, DecidedHere, Failure, Lesson};
 use crate::scheduler::{Beside, Decision};
 use crate::shared::Shared;
 use sealift_core::Work;
@@ -30,8 +30,7 @@ impl Shared {
         let decided = |decision: Decision, share, is_timed| DecidedHere {
             decision: Arc::new(decision.of_share(share)),
             at_ns: at.arrived_ns,
-            teaches: true,
-            is_timed,
+            lesson: Lesson::Whole { is_timed },
             beside: None,
         };
         let decided_here = decided(on_cores, 1.0 - share, true);

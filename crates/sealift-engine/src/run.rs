@@ -3,7 +3,7 @@
 use crate::cores::{RunError, Stop};
 use crate::flight::Flying;
 use crate::record::End;
-use crate::scheduler::{Because, Beside, Decision, Nobody, Request};
+use crate::scheduler::{Because, Beside, Decision, Nobody, Request, SLOW};
 use crate::shared::{Shared, failures, first_session};
 use crate::store::KeyStore;
 use crate::{DeviceId, EngineError, Options, Report, route};
@@ -100,7 +100,7 @@ impl Shared {
         at: Arrival<'_>,
     ) -> Result<Report, Failure> {
         let decision = &decided.decision;
-        match self.run_checked(work, decision, decided.is_timed, threads, stop) {
+        match self.run_checked(work, decision, decided.lesson.is_timed(), threads, stop) {
             Ok(timing) => {
                 self.learn_here(decided, work.shape(), &timing);
                 let (device, moved) = (decision.device, at.moved());
@@ -246,9 +246,12 @@ impl Shared {
         match self.decisions.use_once(&self.devices, work.shape(), options.on) {
             Some(decision) if decision.because == Because::Explored => {
                 let is_timed = self.lock().scheduler.is_timed(&decision);
-                Ok(DecidedHere { teaches: true, is_timed, ..DecidedHere::again(decision) })
+                let lesson = Lesson::Whole { is_timed };
+                Ok(DecidedHere { decision, at_ns: None, lesson, beside: None })
             }
-            Some(decision) => Ok(DecidedHere::again(decision)),
+            Some(decision) => {
+                Ok(DecidedHere { decision, at_ns: None, lesson: Lesson::Nothing, beside: None })
+            }
             None => self.decide_anew(work, options, &[]),
         }
     }
@@ -284,11 +287,13 @@ impl Shared {
         let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
-        // The first batch of a trial finds cold caches.
-        let teaches = !(is_cached && decision.because == Because::Explored);
-        let is_timed = teaches && scheduler.is_timed(&decision);
+        let lesson = if is_cached && decision.because == Because::Explored {
+            Lesson::Cold
+        } else {
+            Lesson::Whole { is_timed: scheduler.is_timed(&decision) }
+        };
         let beside = beside.map(Box::new);
-        Ok(DecidedHere { decision, at_ns: Some(now_ns), teaches, is_timed, beside })
+        Ok(DecidedHere { decision, at_ns: Some(now_ns), lesson, beside })
     }
 
     /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
@@ -297,16 +302,15 @@ impl Shared {
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        let is_first = !decided.teaches && decided.decision.because == Because::Explored;
-        let is_cold = is_first && took_ns <= COLD_MAX_NS;
-        let teaches = decided.teaches || is_first && !is_cold;
-        let is_surprise = !is_cold && took_ns > SURPRISING * decided.decision.work_ns;
+        let is_cold = decided.lesson == Lesson::Cold && took_ns <= COLD_MAX_NS;
+        let teaches = decided.lesson != Lesson::Nothing && !is_cold;
+        let is_surprise = !is_cold && took_ns > SLOW * decided.decision.work_ns;
         if !teaches && !is_surprise {
             return;
         }
         let scheduler = &mut self.lock().scheduler;
         if teaches {
-            let (device, is_timed) = (decided.decision.device, decided.is_timed);
+            let (device, is_timed) = (decided.decision.device, decided.lesson.is_timed());
             scheduler.finished(device, shape, timing, is_timed, None, timing.end_ns);
         }
         if is_surprise {
@@ -314,9 +318,6 @@ impl Shared {
         }
     }
 }
-
-/// So many times the predicted time is no scatter.
-const SURPRISING: f64 = 4.0;
 
 /// Cold caches make no short batch take longer.
 const COLD_MAX_NS: f64 = 200_000.0;
@@ -326,18 +327,25 @@ pub(crate) struct DecidedHere {
     pub(crate) decision: Arc<Decision>,
     /// When that was decided; none for a cached decision, because the clock is not read for it.
     pub(crate) at_ns: Option<u64>,
-    /// Whether what the batch takes says what such batches take.
-    pub(crate) teaches: bool,
-    /// Whether the thread's own clock is read around it.
-    pub(crate) is_timed: bool,
+    pub(crate) lesson: Lesson,
     /// The two devices that would work it sooner together.
     pub(crate) beside: Option<Box<Beside>>,
 }
 
-impl DecidedHere {
-    /// By a decision on another batch, after which nothing is learnt unless it is one of a trial.
-    fn again(decision: Arc<Decision>) -> Self {
-        Self { decision, at_ns: None, teaches: false, is_timed: false, beside: None }
+/// What the time of a batch tells of such batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lesson {
+    /// Nothing: it is one of many that go by one decision.
+    Nothing,
+    /// Nothing: it is the first of a trial, which finds cold caches.
+    Cold,
+    /// What they take. The thread's own clock is read around it, too, if it `is_timed`.
+    Whole { is_timed: bool },
+}
+
+impl Lesson {
+    fn is_timed(self) -> bool {
+        matches!(self, Self::Whole { is_timed: true })
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) const SLOW_MOST_ON_CORES: f64 = 4.0;
 /// A device is hoped to be fast where a batch takes at most so long then.
 pub(super) const HOPE_MAX_NS: f64 = 10_000_000.0;
 /// So many times the usual time is slow.
-pub(super) const SLOW: f64 = 4.0;
+pub(crate) const SLOW: f64 = 4.0;
 /// Between half as many and so many batches are remembered.
 const REMEMBERED: f64 = 1_024.0;
 

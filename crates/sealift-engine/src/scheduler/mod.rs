@@ -31,6 +31,7 @@ pub use quote::{Because, Candidate, Decision, Explained};
 pub(crate) use asking::{Nobody, Request};
 pub(crate) use beside::Beside;
 pub(crate) use decision_cache::DecisionCache;
+pub(crate) use excess::SLOW;
 
 use crate::{DeviceId, EngineError};
 use decision_cache::{CACHED_MAX_NS, CachedDecision, TRIAL_BATCHES};
