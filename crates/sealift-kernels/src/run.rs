@@ -112,7 +112,13 @@ fn one_by_one(
             }
         }
         Schedules::Each(each) => {
+            #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+            let are_far = schedules.are_far();
             while let Some(i) = messages.next() {
+                #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+                if are_far && let Some(next) = messages.peek() {
+                    each[next - first].fetch();
+                }
                 step(path, work, i, each[i - first], after(i, messages.peek()));
             }
         }

@@ -23,6 +23,7 @@ pub(crate) mod vaes512;
 pub(crate) mod wide;
 mod window;
 
+pub(crate) use self::window::item::lines;
 use crate::Path;
 
 /// Proof for the instructions that expand keys, if the path has them.
