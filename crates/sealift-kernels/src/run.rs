@@ -117,7 +117,7 @@ fn one_by_one(
             while let Some(i) = messages.next() {
                 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
                 if are_far && let Some(next) = messages.peek() {
-                    each[next - first].fetch();
+                    each[next - first].fetch(path);
                 }
                 step(path, work, i, each[i - first], after(i, messages.peek()));
             }

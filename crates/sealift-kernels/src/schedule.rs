@@ -102,10 +102,14 @@ impl Schedule {
 
     /// Asks the cache for what a message that is worked by itself reads of it, in the order in which it lies.
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    pub(crate) fn fetch(&self) {
-        let powers = self.address().wrapping_sub(Expanded::POWERS_BEFORE);
-        x86_64::lines(powers, Expanded::POWERS_BEFORE + 16 * (self.fast_rounds + 1));
-        x86_64::lines(powers.wrapping_add(Expanded::REACH), 1);
+    pub(crate) fn fetch(&self, path: Path) {
+        let reads_folded = matches!(path, Path::Vaes512(_));
+        let before =
+            Expanded::POWERS_BEFORE + if reads_folded { Expanded::FOLDED_BEFORE } else { 0 };
+        let first = self.address().wrapping_sub(before);
+        x86_64::lines(first, before + 16 * (self.fast_rounds + 1));
+        // How many rounds there are lies behind the record.
+        x86_64::lines(self.address().wrapping_add(16 * RECORD_BLOCKS), 1);
     }
 
     // Not a part of what calls it, so that its stack can be wiped.
