@@ -27,10 +27,16 @@ pub(crate) fn hash_key(token: HaveAesNi, schedule: &Expanded) -> u128 {
     unsafe { hash_key_compiled(token, schedule) }
 }
 
-/// Fills the tables that `ghash` multiplies with, from the hash key of the schedule.
+/// Fills the table of powers that `ghash` multiplies with, from the hash key of the schedule.
 pub(crate) fn powers(token: HaveAesNi, schedule: &mut Expanded) {
     // SAFETY: `token` is proof that this processor has the instructions.
     unsafe { powers_compiled(token, schedule) }
+}
+
+/// Fills the table of folded powers, from the other one.
+pub(crate) fn fold(token: HaveAesNi, schedule: &mut Expanded) {
+    // SAFETY: `token` is proof that this processor has the instructions.
+    unsafe { fold_compiled(token, schedule) }
 }
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
@@ -50,20 +56,22 @@ fn hash_key_compiled(token: HaveAesNi, schedule: &Expanded) -> u128 {
 
 #[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
 fn powers_compiled(token: HaveAesNi, schedule: &mut Expanded) {
-    let zero = _mm_setzero_si128();
     let at = |power: usize| POWERS - power;
     schedule.powers[at(1)] = times_x(schedule.hash_key());
-    for power in 1..=POWERS {
-        if power > 1 {
-            // Halves, so that the products depend on few others.
-            let (a, b) = (at(power / 2), at(power.div_ceil(2)));
-            let y = token.broadcast(&schedule.powers[a]);
-            let h = token.broadcast(&schedule.powers[b]);
-            let product = Sums::nothing(token).and(token, y, Power::of(token, h));
-            schedule.powers[at(power)] = to_u128(product.reduced(token));
-        }
-        let h = token.broadcast(&schedule.powers[at(power)]);
-        schedule.folded[at(power)] = to_u128(token.reduce(h, zero));
+    for power in 2..=POWERS {
+        // Halves, so that the products depend on few others.
+        let (a, b) = (at(power / 2), at(power.div_ceil(2)));
+        let y = token.broadcast(&schedule.powers[a]);
+        let h = token.broadcast(&schedule.powers[b]);
+        let product = Sums::nothing(token).and(token, y, Power::of(token, h));
+        schedule.powers[at(power)] = to_u128(product.reduced(token));
+    }
+}
+
+#[target_feature(enable = "ssse3,sse4.1,aes,pclmulqdq")]
+fn fold_compiled(token: HaveAesNi, schedule: &mut Expanded) {
+    for (power, folded) in schedule.powers.iter().zip(&mut schedule.folded) {
+        *folded = to_u128(token.reduce(token.broadcast(power), _mm_setzero_si128()));
     }
 }
 

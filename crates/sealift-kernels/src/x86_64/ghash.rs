@@ -32,16 +32,14 @@ impl<I: Isa> Power<I> {
         Power { h, other }
     }
 
-    /// An entry of the tables, in all lanes: for three multiplications where there are pieces, which take no others.
+    /// An entry of the tables, in all lanes.
     #[inline(always)]
     pub(super) fn broadcast(isa: I, schedule: &Expanded, index: usize) -> Power<I> {
         let h = isa.broadcast(&schedule.powers[index % POWERS]);
-        let other = if I::KARATSUBA || I::HAS_PIECES {
-            isa.xor(h, isa.swap(h))
-        } else {
-            isa.broadcast(&schedule.folded[index % POWERS])
-        };
-        Power { h, other }
+        if I::KARATSUBA {
+            return Power::of(isa, h);
+        }
+        Power { h, other: isa.broadcast(&schedule.folded[index % POWERS]) }
     }
 
     /// Entries of the tables from one on, one in each lane. Those behind the last come from the field behind and meet

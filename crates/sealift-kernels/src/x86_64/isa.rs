@@ -24,8 +24,8 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
 
     /// Whether a block is multiplied by three multiplications of halves (Karatsuba's), not by four.
     // IMPLEMENTATION NOTE: three need more sums, a shuffle and a second fold, for which AES's ports are needed, too. On Zen 3,
-    // where a multiplication takes two cycles, `--bench cycles` finds them quicker with registers of one block, and in
-    // the `pieces` of those of two, but no different in what the compiler makes of the latter.
+    // where a multiplication takes two cycles, they are quicker with registers of one block and of two; where keys are far
+    // they are by a tenth to a third besides, because of a key they read no folded powers.
     const KARATSUBA: bool;
 
     /// Loads a register. The compiler never loads these bytes again: another thread may have

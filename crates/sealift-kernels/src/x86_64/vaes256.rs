@@ -16,7 +16,7 @@ compiled!(HaveVaes256, "ssse3,sse4.1,aes,pclmulqdq,avx,avx2,vaes,vpclmulqdq");
 impl Isa for HaveVaes256 {
     type Register = __m256i;
     const LANES: usize = 2;
-    const KARATSUBA: bool = false;
+    const KARATSUBA: bool = true;
     const HAS_PIECES: bool = true;
 
     #[inline(always)]
