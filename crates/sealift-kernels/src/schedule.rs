@@ -103,8 +103,9 @@ impl Schedule {
     /// Asks the cache for what a message that is worked by itself reads of it, in the order in which it lies.
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn fetch(&self, path: Path) {
-        let folded_before = if reads_folded(path) { Expanded::FOLDED_BEFORE } else { 0 };
-        let before = Expanded::POWERS_BEFORE + folded_before;
+        let reads_folded = matches!(path, Path::Vaes512(_));
+        let before =
+            Expanded::POWERS_BEFORE + if reads_folded { Expanded::FOLDED_BEFORE } else { 0 };
         let first = self.address().wrapping_sub(before);
         x86_64::lines(first, before + 16 * (self.fast_rounds + 1));
         // How many rounds there are lies behind the record.
@@ -134,12 +135,6 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// Whether a path multiplies by four multiplications: with three it reads half as much of a key.
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-fn reads_folded(path: Path) -> bool {
-    matches!(path, Path::Vaes512(_))
-}
-
 /// Blocks of a record: round keys and what messages of a few blocks are hashed with. Its end is that of a cache line.
 pub(crate) const RECORD_BLOCKS: usize = ROUND_KEYS_MAX + 4;
 
@@ -155,7 +150,7 @@ pub(crate) const RECORD_BLOCKS: usize = ROUND_KEYS_MAX + 4;
 pub(crate) struct Expanded {
     /// The encrypted zero block.
     hash_key: u128,
-    /// The powers, each times x^-64, where the path reads them; zeros elsewhere.
+    /// The powers, each times x^-64, where a path of this processor reads them.
     pub(crate) folded: [u128; POWERS],
     /// H^16 down to H^1, each times x: see `x86_64::ghash`. Zeros for the model.
     pub(crate) powers: [u128; POWERS],
@@ -225,13 +220,10 @@ impl Expanded {
                 x86_64::expand::round_keys(token, key, &mut self.record[..ROUND_KEYS_MAX]);
             self.hash_key = x86_64::expand::hash_key(token, self);
             x86_64::expand::powers(token, self);
-            if reads_folded(path) {
+            if x86_64::folds() {
                 x86_64::expand::fold(token, self);
                 let ([.., h2, h], [.., folded2, folded]) = (self.powers, self.folded);
                 self.record[self.rounds + 1..][..4].copy_from_slice(&[h, h2, folded, folded2]);
-            } else {
-                // Those of a key before.
-                self.folded = [0; POWERS];
             }
             self.is_fast = true;
             return;

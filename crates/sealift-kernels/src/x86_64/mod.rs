@@ -26,6 +26,11 @@ mod window;
 pub(crate) use self::window::item::lines;
 use crate::Path;
 
+/// Whether a path of this processor may read folded powers: a schedule serves them all.
+pub(crate) fn folds() -> bool {
+    std::arch::is_x86_feature_detected!("avx512f")
+}
+
 /// Proof for the instructions that expand keys, if the path has them.
 pub(crate) fn expander(path: Path) -> Option<cpu::HaveAesNi> {
     match path {
