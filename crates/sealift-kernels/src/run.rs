@@ -144,7 +144,7 @@ fn one_by_one(
 #[must_use]
 #[inline]
 pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
-    let is_short = length(&slot.text) < SHORT_BYTES;
+    let is_short = length(&slot.text) <= short_bytes(path);
     let status = alone(path, schedule, slot);
     if is_short {
         stack::wipe_near()
@@ -216,8 +216,18 @@ pub(crate) fn address(text: &SlotText<'_>) -> *const u8 {
     }
 }
 
-/// No path keeps a table of powers on the stack for texts shorter than this: registers of one block do from 129 bytes on.
-const SHORT_BYTES: usize = 129;
+/// For texts of more bytes than these a path keeps a table of powers on the stack.
+fn short_bytes(path: Path) -> usize {
+    match path {
+        Path::Model => 0,
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::AesNi(_) => aesni::SHORT_BYTES,
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes256(_) => vaes256::SHORT_BYTES,
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes512(_) => vaes512::SHORT_BYTES,
+    }
+}
 
 /// Texts as long as this are asked for before the message before them has ended.
 const LONG_BYTES: u64 = 2 << 10;

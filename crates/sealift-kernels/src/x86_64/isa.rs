@@ -25,7 +25,7 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// Whether a block is multiplied by three multiplications of halves (Karatsuba's), not by four.
     // IMPLEMENTATION NOTE: three need more sums, a shuffle and a second fold, for which AES's ports are needed, too. On Zen 3,
     // where a multiplication takes two cycles, they are quicker with registers of one block and of two; where keys are far
-    // they are by a tenth to a third besides, because of a key they read no folded powers.
+    // by up to a third, because of a key they read no folded powers.
     const KARATSUBA: bool;
 
     /// Loads a register. The compiler never loads these bytes again: another thread may have
@@ -198,6 +198,9 @@ macro_rules! proven_product {
 /// instructions.
 macro_rules! compiled {
     ($token:ty, $features:literal) => {
+        /// Texts of more bytes than these need a table of powers, which lies on the stack.
+        pub(crate) const SHORT_BYTES: usize = $crate::x86_64::text::short_bytes::<$token>();
+
         /// Seals, opens or verifies one message, whose text is in the caches or before that at `next`.
         #[inline]
         pub(crate) fn process(
