@@ -89,12 +89,13 @@ impl Keys {
     /// Powers of so many hash keys up to one.
     #[inline(always)]
     fn powers<W: Expander>(&mut self, w: W, last: usize, count: usize) {
+        let registers = count.next_multiple_of(W::LANES);
         for power in 2..=last.min(POWERS) {
-            for some in self.fresh.chunks_mut(W::LANES).take(count.div_ceil(W::LANES)) {
+            for some in self.fresh[..registers].chunks_exact_mut(W::LANES) {
                 let of = |power: usize| {
                     let from = |lane: usize| ptr::from_ref(&some[lane].powers[POWERS - power]);
                     // SAFETY: each power is a block.
-                    unsafe { w.load_lanes(|lane| from(lane % W::LANES).cast()) }
+                    unsafe { w.load_lanes(|lane| from(lane).cast()) }
                 };
                 // Halves, so that the products depend on few others.
                 let product = match (of(power / 2), power % 2) {
