@@ -189,9 +189,9 @@ macro_rules! fresh {
 kernel! {
     one_lane: HaveAesNi, "ssse3,sse4.1,aes,pclmulqdq",
     1 => 4 * 2,
-    2 => 3 * 3,
+    2 => 2 * 3,
     3 => 2 * 4,
-    4 => 2 * 5,
+    4 => 1 * 5,
     5 => 1 * 6,
     6 => 1 * 7,
     7 => 1 * 8,
