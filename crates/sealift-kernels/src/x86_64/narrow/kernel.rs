@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// Writes the kernel of a width: for texts of so many blocks, so many messages at a time, of so many
-/// registers each. Their states and what their hashes need are as many as there are registers.
+/// registers each. Their states and what their hashes need are as many as there are registers, or fewer: the processor
+/// overlaps one group with the next, and of keys from afar a larger one asks for more lines at once.
 macro_rules! kernel {
     ($module:ident: $token:ty, $features:literal, $($blocks:literal => $messages:literal * $registers:literal,)+) => {
         pub(super) mod $module {
