@@ -205,22 +205,25 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// That of nothing.
+    pub const NONE: Self = Self {
+        start_ns: 0,
+        end_ns: 0,
+        copy_in_ns: 0,
+        compute_ns: 0,
+        copy_out_ns: 0,
+        origin: Origin::Measured,
+        core_ns: None,
+        prepared_ns: 0,
+        faults: 0,
+        measured_copy_ns: 0,
+    };
+
     /// The timing of a device that works in the caller's memory.
     #[must_use]
     pub fn in_memory(start_ns: u64, end_ns: u64) -> Self {
         let compute_ns = end_ns.saturating_sub(start_ns);
-        Self {
-            start_ns,
-            end_ns,
-            copy_in_ns: 0,
-            compute_ns,
-            copy_out_ns: 0,
-            origin: Origin::Measured,
-            core_ns: None,
-            prepared_ns: 0,
-            faults: 0,
-            measured_copy_ns: 0,
-        }
+        Self { start_ns, end_ns, compute_ns, ..Self::NONE }
     }
 
     /// The same with what the thread that did the work used of the machine before and after it.

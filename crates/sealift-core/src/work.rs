@@ -31,6 +31,24 @@ impl<'w> Work<'w> {
         Ok(Self { batch, output, keys, shape })
     }
 
+    /// The same for who needs it no longer than `run` takes: it is made where it stays. Moving one takes as long as working a
+    /// short message.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[inline]
+    pub fn with<T>(
+        batch: &'w Batch<'w>,
+        output: Output<'w>,
+        keys: &'w dyn KeySource,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, BatchError> {
+        let shape = room::check(batch, &output)?;
+        let mut work = Self { batch, output, keys, shape };
+        work.output.status.fill(Status::NotProcessed);
+        Ok(run(&mut work))
+    }
+
     /// Some messages of a work that was checked, with a shape at least as large as theirs.
     pub(crate) fn of_checked(
         batch: &'w Batch<'w>,

@@ -39,7 +39,8 @@ impl Shared {
             let wait = move || {
                 let one = Some(NonZeroUsize::MIN);
                 second.run(|work| {
-                    let report = self.run_learnt(work, decided_there, one, None, at)?;
+                    let mut report = Report::OF_NOTHING;
+                    self.run_learnt(work, decided_there, one, None, at, &mut report)?;
                     Ok((report, *work.shape()))
                 })
             };
@@ -47,7 +48,8 @@ impl Shared {
             let waiting = named.spawn_scoped(scope, wait).ok()?;
             self.lock().scheduler.chose_both(beside, self.clock.now_ns());
             let here = first.run(|work| {
-                let report = self.run_learnt(work, &decided_here, threads, stop, at)?;
+                let mut report = Report::OF_NOTHING;
+                self.run_learnt(work, &decided_here, threads, stop, at, &mut report)?;
                 Ok((report, *work.shape()))
             });
             let panicked = |_| {

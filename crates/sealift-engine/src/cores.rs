@@ -101,7 +101,10 @@ impl Shared {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(PieceResults::default()));
         let finish = |piece: Piece<'_>| {
             let ran = match piece {
-                Piece::Messages(messages) => messages.run(|work| self.run_on(device, work)),
+                Piece::Messages(messages) => messages.run(|work| {
+                    let mut timing = Timing::NONE;
+                    self.run_on(device, work, &mut timing).map(|()| timing)
+                }),
                 Piece::Text(part) => long.work(self, device, part),
             };
             lock(&done).add(ran)

@@ -38,6 +38,12 @@ pub struct Report {
     pub moved: u32,
 }
 
+impl Report {
+    /// Before anything is worked.
+    pub(crate) const OF_NOTHING: Self =
+        Self { device: DeviceId(0), timing: Timing::NONE, auth_failed: 0, moved: 0 };
+}
+
 impl Engine {
     /// Opens devices and puts an engine with the usual settings over them.
     ///

@@ -120,13 +120,15 @@ impl Shared {
         &self,
         device: DeviceId,
         work: &mut Work<'_>,
-    ) -> Result<Timing, DeviceError> {
+        timing: &mut Timing,
+    ) -> Result<(), DeviceError> {
         // What a panic may leave half-written is the output, which is wiped, and the device's own tables,
         // which its driver answers for as it does towards its own workers.
-        match catch_unwind(AssertUnwindSafe(|| self.devices[device.0].run(work))) {
-            Ok(ran) => ran,
-            Err(panic) => Err(self.failure(device, message_of(&*panic))),
-        }
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            *timing = self.devices[device.0].run(work)?;
+            Ok(())
+        }));
+        ran.unwrap_or_else(|panic| Err(self.failure(device, message_of(&*panic))))
     }
 
     /// Whether a device's results are wrong; whoever is wrong is out of use from now on.

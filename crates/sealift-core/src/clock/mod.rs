@@ -6,7 +6,9 @@ pub use simulated::SimulatedClock;
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// The time of an engine and of every device it opened: of the system, or simulated.
 pub trait Clock: Send + Sync + Debug {
@@ -65,14 +67,14 @@ impl ThreadUsage {
 /// The machine's monotonic clock.
 #[derive(Debug)]
 pub struct SystemClock {
-    origin: Instant,
+    origin_ns: u64,
 }
 
 impl SystemClock {
     /// A clock that starts at zero now.
     #[must_use]
     pub fn new() -> Self {
-        Self { origin: Instant::now() }
+        Self { origin_ns: read_ns(ClockId::Monotonic) }
     }
 }
 
@@ -84,16 +86,15 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now_ns(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        read_ns(ClockId::Monotonic).saturating_sub(self.origin_ns)
     }
 
     #[cfg(target_os = "linux")]
     fn thread_usage(&self) -> Option<ThreadUsage> {
         use nix::sys::resource::{UsageWho, getrusage};
         let used = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
-        let processor = nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID.now().ok()?;
         Some(ThreadUsage {
-            processor_ns: u64::try_from(Duration::from(processor).as_nanos()).ok()?,
+            processor_ns: read_ns(ClockId::ThreadCPUTime),
             blocked: u64::try_from(used.voluntary_context_switches()).ok()?,
             faults: u64::try_from(used.minor_page_faults() + used.major_page_faults()).ok()?,
         })
@@ -114,6 +115,12 @@ impl Clock for SystemClock {
             }
         }
     }
+}
+
+/// Without an `Instant`, which takes 12 ns more: each batch reads the clock twice.
+fn read_ns(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
 /// What a device rings when a completion can be polled. Cheap, never blocks, callable from any thread.
