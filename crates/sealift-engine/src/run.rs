@@ -45,9 +45,7 @@ impl Shared {
         let again = stop.as_mut().map(|stop| &mut **stop as Stop<'_>);
         let ran = match self.run_decided(work, &decided, options.threads, again, at, report) {
             Ok(()) => Ok(()),
-            Err(failure) => {
-                self.run_elsewhere(work, options, stop, at.arrived_ns, failure, report)
-            }
+            Err(failure) => self.run_elsewhere(work, options, stop, at.arrived_ns, failure, report),
         };
         drop(lease);
         self.sweep();
@@ -174,7 +172,8 @@ impl Shared {
         let result = match Work::new(&flying.batch, output.as_output(), &*self.store) {
             Ok(mut work) => {
                 let (one, mut timing) = (Some(NonZeroUsize::MIN), Timing::NONE);
-                self.run_checked(&mut work, &decision, false, one, None, &mut timing).map(|()| timing)
+                self.run_checked(&mut work, &decision, false, one, None, &mut timing)
+                    .map(|()| timing)
             }
             Err(error) => Err((self.failure(device, error.to_string()).into(), End::Failed)),
         };
