@@ -59,10 +59,10 @@ fn surely_has_room(
     // In place what is there is the text with its tag.
     let (true, Text::Apart(column)) = (has_tags, &batch.text) else { return has_tags };
     let appended = batch.appended_bytes();
-    let needed = |op, input: usize| match op {
-        Op::Seal => input.saturating_add(appended),
-        Op::Open => input.saturating_sub(appended),
-        Op::Verify => 0,
+    // What comes to a seal, an open and a verify, and what goes: which of them a message is can't be foretold.
+    let (comes, goes) = ([appended, 0, 0], [0, appended, usize::MAX]);
+    let needed = |op: Op, input: usize| {
+        input.saturating_add(comes[op as usize]).saturating_sub(goes[op as usize])
     };
     if let (Some(input), Some(room)) = (column.uniform_len(), room) {
         let op = match batch.ops {
@@ -72,12 +72,14 @@ fn surely_has_room(
         };
         return needed(op, input) <= room;
     }
-    let (mut fits, mut message) = (true, 0);
+    let (mut fits, mut first) = (true, 0);
     by_chunks(batch.len, column, &output.text, |inputs, rooms| {
-        for (input, room) in inputs.iter().zip(rooms) {
-            fits &= needed(batch.ops.get(message), *input) <= *room;
-            message += 1;
+        let mut do_fit = true;
+        for (message, (input, room)) in (first..).zip(inputs.iter().zip(rooms)) {
+            do_fit &= needed(batch.ops.get(message), *input) <= *room;
         }
+        fits &= do_fit;
+        first += inputs.len();
     });
     fits
 }
