@@ -27,6 +27,8 @@ pub(super) struct Desk {
     spans: Vec<Span>,
     /// What the items are put into when they are sorted.
     sorted: Vec<Item>,
+    /// The classes that there are, in their order once all are known.
+    classes: Vec<ClassId>,
     lots: Vec<Lot>,
     /// What is worked together, and where its items end.
     groups: Vec<(Together, usize)>,
@@ -49,7 +51,7 @@ pub(in crate::x86_64) enum Together {
 }
 
 /// How the messages of a class are worked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::x86_64) enum How {
     /// With others of their class.
     Alike,
@@ -80,6 +82,7 @@ impl Desk {
         self.taken = 0;
         self.ids.clear();
         self.keys.clear();
+        self.classes.clear();
         self.lots.clear();
         self.groups.clear();
     }
@@ -272,14 +275,12 @@ impl Desk {
         let mut places = Places([0; ClassId::NUMBER]);
         for id in &self.ids {
             if places.next(*id) == 0 {
-                self.lots.push(source.lot(*id, 0));
+                self.classes.push(*id);
             }
         }
-        for lot in &mut self.lots {
-            let messages = usize::from(places.0[lot.id.place()]);
-            *lot = source.lot(lot.id, messages);
-        }
-        self.lots.sort_unstable_by_key(|lot| (lot.how, lot.id));
+        self.classes.sort_unstable();
+        let lot = |id: &ClassId| source.lot(*id, usize::from(places.0[id.place()]));
+        self.lots.extend(self.classes.iter().map(lot));
         let taken = self.group(|id, start| places.0[id.place()] = start);
         (places, taken)
     }
@@ -288,7 +289,8 @@ impl Desk {
     /// group; the others come behind them.
     fn group(&mut self, mut begin: impl FnMut(ClassId, u16)) -> usize {
         let (mut end, mut taken) = (0, 0);
-        for lot in &self.lots {
+        let lots = HOWS.iter().flat_map(|how| self.lots.iter().filter(|lot| lot.how == *how));
+        for lot in lots {
             begin(lot.id, u16::try_from(end).unwrap_or(u16::MAX));
             end += lot.messages;
             let together = match lot.how {
@@ -332,6 +334,9 @@ impl Places {
 
 /// Messages that are taken column by column at a time: as many as stay in the nearest cache.
 const SPANS: usize = 64;
+
+/// In the order in which lots are grouped: what is worked alone comes behind the groups.
+const HOWS: [How; 3] = [How::Alike, How::Mixed, How::Alone];
 
 /// In the order of their numbers.
 const OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];
