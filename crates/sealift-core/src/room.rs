@@ -83,3 +83,50 @@ fn surely_has_room(
     });
     fits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, SessionId, Status};
+
+    #[test]
+    fn each_message_needs_the_room_of_what_is_done_to_it_whatever_the_others_are() {
+        let session = SessionId { slot: 0, generation: 1 };
+        let (messages, all) = (40, [Op::Seal, Op::Open, Op::Verify]);
+        let lengths: Vec<usize> = (0..messages).map(|message| message * 7 % 53).collect();
+        let (nonces, tags) = (vec![0; messages * 12], vec![0; messages * 16]);
+        let texts =
+            || Column::Scattered(lengths.iter().map(|bytes| vec![0; *bytes].into()).collect());
+        let given = |batch: &Batch<'_>, rooms: &[usize]| {
+            let slots = rooms.iter().map(|room| &mut *vec![0; *room].leak()).collect();
+            let made = Place::fixed(vec![0; messages * 16].leak(), 16);
+            let mut status = vec![Status::Ok; messages];
+            let output = Output { text: Place::Scattered(slots), tags: made, status: &mut status };
+            check(batch, &output).err()
+        };
+        for (first, is_apart) in (0..3).flat_map(|first| [(first, false), (first, true)]) {
+            let ops: Vec<_> = (0..messages).map(|message| all[(message + first) % 3]).collect();
+            let apart = Tags::Apart(Column::fixed(&tags, 16));
+            let batch = Batch {
+                ops: Ops::Each(ops.as_slice().into()),
+                tags: if is_apart { apart } else { Tags::Appended },
+                ..Batch::seal(messages, session, Column::fixed(&nonces, 12), texts())
+            };
+            let behind = if is_apart { 0 } else { 16 };
+            let needed = |(op, bytes): (&Op, &usize)| match op {
+                Op::Seal => bytes + behind,
+                Op::Open => bytes.saturating_sub(behind),
+                Op::Verify => 0,
+            };
+            let rooms: Vec<_> = ops.iter().zip(&lengths).map(needed).collect();
+            assert_eq!(given(&batch, &rooms), None);
+            for message in (0..messages).filter(|message| rooms[*message] > 0) {
+                let (mut rooms, needed) = (rooms.clone(), rooms[message]);
+                rooms[message] -= 1;
+                let refused =
+                    BatchError::NoRoom { column: "out", message, room: needed - 1, needed };
+                assert_eq!(given(&batch, &rooms), Some(refused));
+            }
+        }
+    }
+}

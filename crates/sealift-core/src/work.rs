@@ -31,8 +31,8 @@ impl<'w> Work<'w> {
         Ok(Self { batch, output, keys, shape })
     }
 
-    /// The same for who needs it no longer than `run` takes: it is made where it stays. Moving one takes as long as working a
-    /// short message.
+    /// The same for who needs it no longer than `run` takes: it is made where it stays, and moving one costs short messages
+    /// dearly.
     ///
     /// # Errors
     /// As [`new`](Self::new).

@@ -159,7 +159,7 @@ impl Batch<'_> {
                 let (algorithm, right) = (self.algorithm, self.algorithm.key_bytes());
                 let wrong = |message, bytes| BatchError::KeyLength { algorithm, message, bytes };
                 // Not by `contains`, whose end is a branch that lengths at random mislead.
-                let fits = |bytes| right.iter().fold(false, |fits, right| fits | (*right == bytes));
+                let fits = |bytes| right.iter().fold(false, |any, one| any | (*one == bytes));
                 each_length(column, common, self.len, fits, wrong)
             }
         }

@@ -86,7 +86,7 @@ fn blocks<W: Width>(text_bytes: usize, aad_bytes: usize) -> Option<(usize, usize
 type Kind = (Op, (usize, usize), (bool, usize));
 
 /// So many messages at least.
-const MIN: usize = 10;
+const MIN: usize = 8;
 /// So many with raw keys.
 const RAW_MIN: usize = 3;
 /// So many of a kind.

@@ -307,6 +307,7 @@ impl Desk {
                 _ => self.groups.push((together, end)),
             }
         }
+        debug_assert!(end == self.taken, "{end} of {} messages are of lots", self.taken);
         taken
     }
 
