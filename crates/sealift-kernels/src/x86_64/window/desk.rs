@@ -307,7 +307,7 @@ impl Desk {
                 _ => self.groups.push((together, end)),
             }
         }
-        debug_assert!(end == self.taken, "{end} of {} messages are of lots", self.taken);
+        debug_assert!(end == self.lots.iter().map(|lot| lot.messages).sum(), "a lot is nowhere");
         taken
     }
 
