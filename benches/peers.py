@@ -9,6 +9,7 @@ in turn, in processes kept to one core:
 - the engine: Engine::detect() with its default policy and devices, all messages in one call;
 - the kernels alone, with expanded keys and checked columns;
 - ports: the vector instructions of AES-GCM alone, without memory: the peak of this processor;
+- copy: texts copied by the C library, where no cache holds them: the peak of its memory;
 - every library that is found, called for each message, with keys expanded beforehand: AWS-LC, ring,
   RustCrypto and graviola are linked, BoringSSL, OpenSSL, Intel's IPP and ipsec-mb are opened.
 
@@ -108,7 +109,10 @@ def plan_of(
     experiment = PlannedExperiment(
         name=NAME,
         compare=ARM,
-        groups=[[{**case.cell, ARM: arm} for arm in names] for case in chosen],
+        groups=[
+            [{**case.cell, ARM: arm} for arm in names if arm != COPY or case.is_from_memory]
+            for case in chosen
+        ],
         blocks=BLOCKS_LEAST,
         title="Sealift and other libraries",
         question="Is Sealift or another library faster?",
@@ -162,8 +166,10 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
     """Each case once in each round, so that its processes lie apart in time."""
     folder, libraries = arguments.out, libraries_of(arguments.binary)
     there = {name: f"{name} {each['version']}" for name, each in libraries.items() if PEER in each}
-    arms, ending = [*OWN_ARMS, *there], "complete"
-    plan = plan_of(chosen, {**OWN_ARMS, **there}, arguments)
+    # That of some cases comes last, so that the others' arms have the same places in every case.
+    names = {**OWN_ARMS, **there, COPY: "texts copied"}
+    arms, ending = [*names], "complete"
+    plan = plan_of(chosen, names, arguments)
     create(folder, plan, Surroundings(describe(), [*map(_device, libraries.items())]))
     blocks = [0] * len(chosen)
     with Journal(folder / SAMPLES) as samples, Journal(folder / REPORTS) as reports:
@@ -200,7 +206,8 @@ def _run_case(
     keys = str(regime.sessions) if regime.keys is Keys.SESSIONS else regime.keys.value
     seconds = arguments.seconds / cases / arguments.processes
     core = max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core
-    command = [str(arguments.binary), *(word for arm in arms for word in ("--arm", arm))]
+    taking_part = [arm for arm in arms if arm != COPY or case.is_from_memory]
+    command = [str(arguments.binary), *(w for arm in taking_part for w in ("--arm", arm))]
     command += ["--keys", keys, "--batch", str(case.batch), "--seconds", f"{seconds:.3f}"]
     command += ["--seed", str(arguments.seed + process), "--cores", str(core)]
     text = "\n".join(message_lines(case.workload))
@@ -219,7 +226,7 @@ def _reports(
         if "arm" in each:
             facts = {name: each[name] for name in ("detail", "checked_against")}
             # Parts of the engine are no libraries that one could choose.
-            facts |= {"role": "limit"} if each["arm"] in ("kernels", "ports") else {}
+            facts |= {"role": "limit"} if each["arm"] in LIMITS else {}
             yield ReportLine(NAME, group, arms.index(each["arm"]), process, facts)
         elif "absent" in each:
             at = arms.index(each["absent"])
@@ -285,6 +292,8 @@ def _arguments() -> argparse.Namespace:
 
 NAME, PEER, ARM = "peers", "peer", "implementation"
 LINE = ("operation", "key_len", "nonce_len", "aad_len", "text_len", "tag_len")
+COPY = "copy"
+LIMITS = ("kernels", "ports", COPY)
 OWN_ARMS = {"engine": "Engine::run", "kernels": "kernels", "ports": "instructions alone"}
 AXES = {
     "kind": "kind",

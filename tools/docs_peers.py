@@ -46,19 +46,22 @@ def peers(sources: Sequence[Source]) -> str:
     parts = [
         _ahead(found),
         text_table(["library", "released"], libraries, texts=2),
-        text_table(CASES, [_case(found, each) for each in contests(found)]),
+        text_table(CASES, [_case(found, each, PORTS) for each in contests(found)]),
         caption(found, sources[-1].link),
     ]
     if note := next(map(caveat, found.results[PEERS].rows), ""):
         parts.append(f"Each ratio is {note}.")
-    parts += [f"{_ahead(load(each.path))} [All rows]({each.link})." for each in sources[:-1]]
+    for each in sources[:-1]:
+        then = load(each.path)
+        parts.append(f"{_ahead(then)}{_older(then, found)} [All rows]({each.link}).")
     return "\n\n".join(parts)
 
 
 def memory(sources: Sequence[Source]) -> str:
     """Every case that no cache holds, of the newest run."""
     found = load(sources[-1].path)
-    table = text_table(CASES, [_case(found, each) for each in contests(found)])
+    heads = [head.replace("peak", "copying") for head in CASES]
+    table = text_table(heads, [_case(found, each, COPY) for each in contests(found)])
     parts = [_ahead(found), table, caption(found, sources[-1].link)]
     if note := next(map(caveat, found.results[PEERS].rows), ""):
         parts.append(f"Each ratio is {note}.")
@@ -69,7 +72,7 @@ def cells(sources: Sequence[Source]) -> str:
     """In how many cells of the whole table another library is ahead, and in which."""
     found = load(sources[-1].path)
     behind = [each for each in contests(found) if each[1].verdict is Verdict.FASTER]
-    table = text_table(CASES, [_case(found, each) for each in behind])
+    table = text_table(CASES, [_case(found, each, PORTS) for each in behind])
     parts = [_ahead(found), *([table] if behind else []), caption(found, sources[-1].link)]
     if note := next(map(caveat, found.results[PEERS].rows), ""):
         parts.append(f"Each ratio is {note}.")
@@ -156,10 +159,27 @@ def _ahead(found: Findings) -> str:
     )
 
 
-def _case(found: Findings, contest: Contest) -> list[str]:
+def _older(then: Findings, now: Findings) -> str:
+    """Which libraries a run lacked, or had in other versions than a later one."""
+    before = {each.spec: each for each in then.run.machine.devices}
+    words = [
+        f"{was.detail.partition(',')[0]} instead of {each.detail.partition(',')[0]}"
+        if (was := before.get(each.spec)) and was.detail
+        else f"without {each.spec}"
+        for each in now.run.machine.devices
+        if each.detail and each.detail.partition(",")[0] != _version(before.get(each.spec))
+    ]
+    return f" Libraries of {then.run.plan.created[:10]}: {'; '.join(words)}." if words else ""
+
+
+def _version(library: DeviceState | None) -> str:
+    return library.detail.partition(",")[0] if library and library.detail else ""
+
+
+def _case(found: Findings, contest: Contest, limit: str) -> list[str]:
     arms, best = contest
-    kernels, ports = arms.get(KERNELS), arms.get(PORTS)
-    share = times(found.run, kernels, ports).value if kernels and ports else None
+    kernels, most = arms.get(KERNELS), arms.get(limit)
+    share = times(found.run, kernels, most).value if kernels and most else None
     assert best.ratio, "the engine is the reference"
     standing = format_estimate(best.ratio.inverse())
     if best.verdict is not Verdict.SLOWER:
@@ -202,7 +222,7 @@ def _short_conditions(found: Findings) -> str:
 
 RELEASES = Path(__file__).parents[1] / "crates/sealift-peers/src/releases.txt"
 PEERS, BESIDE, HOST = "peers", "gpu-beside-cpu", "host to host"
-ENGINE, KERNELS, PORTS = OWN_ARMS = ("engine", "kernels", "ports")
+ENGINE, KERNELS, PORTS, COPY = OWN_ARMS = ("engine", "kernels", "ports", "copy")
 SEALED = "sealed"
 SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")
 CASES = (

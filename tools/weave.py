@@ -88,7 +88,7 @@ def _limits(unit: str, before: float) -> tuple[float, float]:
 
 
 # The kernels for many messages, and for one long message what each instruction set makes of it.
-WOVEN = re.compile(r"sealift_kernels::x86_64::(?:wide::|text::pieces::|\w+::long$)")
+WOVEN = re.compile(r"sealift_kernels::x86_64::(?:wide::|narrow::|text::pieces::|\w+::long$)")
 KINDS = {
     "aes": re.compile(r"v?aesenc(?:last)? "),
     "clmul": re.compile(r"v?pclmul\w* "),

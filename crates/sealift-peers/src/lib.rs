@@ -14,6 +14,7 @@
 
 pub mod case;
 pub mod cipher;
+pub mod copying;
 pub mod cores;
 pub mod engine;
 pub mod kernels;

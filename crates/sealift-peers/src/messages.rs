@@ -224,6 +224,12 @@ impl Packed {
         &self.bytes[self.layout.range(at)]
     }
 
+    /// All of them.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Where they lie.
     #[inline(always)]
     #[must_use]

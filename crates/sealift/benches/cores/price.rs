@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn measure(clock: &mut Clock, found: &mut Vec<Found>) {
-    for (messages, keys) in [(1, 1), (1_024, 1_024)] {
-        let shape = Shape { messages, text_bytes: 128, keys };
+    for (messages, text_bytes, keys) in [(1, 128, 1), (1_024, 16, 1_024), (1_024, 128, 1_024)] {
+        let shape = Shape { messages, text_bytes, keys };
         let value = over_the_device(shape, clock.next_end());
         let unit = "ns a message";
         found.push(Found { what: "over the device", shape, memory: Memory::Used, value, unit });
@@ -53,4 +53,4 @@ impl Notify for Silent {
     fn ring(&self) {}
 }
 
-pub(crate) const CELLS: usize = 2;
+pub(crate) const CELLS: usize = 3;
