@@ -2,12 +2,15 @@
 
 import struct
 
+import sealift
 from sealift import hazmat
 
 # Powers of the hash key, blocks of key stream, and bytes of either end of a text.
 POWERS = 32
 BLOCKS = 9
 LONG = 1024
+# As the process that is searched has them.
+AADS = (b"", b"aad", bytes(range(20)))
 
 
 def forms(algorithm: str, key: bytes, nonce: bytes, text: bytes) -> dict[str, bytes]:
@@ -22,7 +25,13 @@ def forms(algorithm: str, key: bytes, nonce: bytes, text: bytes) -> dict[str, by
         derived = _xaes_key(key, nonce[:12])
         return ends | _key(derived, "derived key") | _gcm(derived, nonce[12:])
     hash_key, derived = _siv_keys(key, nonce)
-    return ends | _key(derived, "derived key") | _powers(int.from_bytes(hash_key, "little"))
+    secrets = ends | _key(derived, "derived key") | _powers(int.from_bytes(hash_key, "little"))
+    # The stream begins with the tag, which depends on the aad.
+    for aad in AADS:
+        sealed = sealift.AESGCMSIV(key).encrypt(nonce, text, aad)
+        stream = bytes(a ^ b for a, b in zip(sealed[:-16], text, strict=True))
+        secrets[f"key stream with {len(aad)} B of aad"] = stream[: BLOCKS * 16]
+    return secrets
 
 
 def _key(key: bytes, name: str) -> dict[str, bytes]:
@@ -37,8 +46,25 @@ def _gcm(key: bytes, nonce: bytes) -> dict[str, bytes]:
     secrets |= _powers((h << 1 & MASK) ^ (h >> 127) * MODULUS)
     if len(nonce) == 12:
         counter = nonce + bytes([0, 0, 0, 1])
-        secrets["key stream"] = hazmat.aes_ctr(key, counter, bytes(BLOCKS * 16))
+    else:
+        # Zeros to a whole block, and how many bits it has (SP 800-38D, section 7.1).
+        blocks = nonce + bytes(-len(nonce) % 16) + struct.pack(">QQ", 0, 8 * len(nonce))
+        counter = _ghash(h, blocks).to_bytes(16, "big")
+    secrets["key stream"] = hazmat.aes_ctr(key, counter, bytes(BLOCKS * 16))
     return secrets
+
+
+def _ghash(h: int, blocks: bytes) -> int:
+    """The hash of whole blocks (SP 800-38D, section 6.4)."""
+    hashed = 0
+    for at in range(0, len(blocks), 16):
+        hashed ^= int.from_bytes(blocks[at : at + 16], "big")
+        product, factor = 0, h
+        for bit in range(127, -1, -1):
+            product ^= factor * (hashed >> bit & 1)
+            factor = factor >> 1 ^ (factor & 1) * (0xE1 << 120)
+        hashed = product
+    return hashed
 
 
 def _powers(h: int) -> dict[str, bytes]:

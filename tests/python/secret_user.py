@@ -50,7 +50,7 @@ class Order:
     def seal_and_open(self, engine: sealift.Engine, keys: Any, **how: Any) -> None:
         """Works every text, to memory of its own."""
         sealed, tags = self.column(), self.column(16)
-        how["device"] = self.device
+        how |= {"device": self.device, "aad": AAD}
         engine.seal_batch(keys, self.nonces, self.texts, out=sealed, tags=tags, **how)
         engine.open_batch(keys, self.nonces, sealed, tags=tags, out=self.column(), **how)
 
@@ -152,6 +152,7 @@ def arrow_column(order: Order) -> None:
     texts = pa.Array.from_buffers(pa.binary(order.text_bytes), order.rows, buffers)
     keys = sealift.arrow.Keyring({7: order.key}, algorithm=order.algorithm)
     sealed = sealift.arrow.seal_column(texts, keys=keys, key_ids=7)
+    sealed = sealift.arrow.reseal_column(sealed, keys=keys, rows="all")
     opened = sealift.arrow.open_column(sealed, keys=keys)
     for buffer in opened.buffers():
         if buffer:
@@ -234,6 +235,8 @@ def main() -> None:
 
 
 THREADS = 3
+# Public, and longer than a block.
+AAD = bytes(range(20))
 CLASSES: dict[str, Callable[[bytearray], Any]] = {
     "AES-GCM": sealift.AESGCM,
     "XAES-256-GCM": sealift.XAES256GCM,

@@ -125,6 +125,9 @@ def test_sessions_of_a_device_leave_nothing(device: str, user: User) -> None:
         *user.residues("one_session", device, rows=1, text_bytes=100_000),
         *user.residues("one_session", device, text_bytes=1_000, key_bytes=24),
         *user.residues("one_session", device, nonce_bytes=16),
+        *user.residues("many_sessions", device, text_bytes=240),
+        *user.residues("many_sessions", device, text_bytes=1_420, key_bytes=24),
+        *user.residues("raw_keys", device, text_bytes=1_420, key_bytes=24),
     ]
     for mode in ("many_sessions", "raw_keys", "in_place", "forged", "submitted", "threads"):
         found += user.residues(mode, device, key_bytes=16)
