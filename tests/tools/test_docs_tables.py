@@ -37,6 +37,7 @@ def make_run(
     *,
     compare: str = "code",
     computed: Mapping[str, float] | None = None,
+    library: str = "Fast 2.0",
 ) -> None:
     """A run of 8 processes whose blocks scatter by 0.3 %; or of computed facts alone."""
     cells = [[{**work, compare: arm} for arm in ns] for work, ns in groups]
@@ -50,7 +51,7 @@ def make_run(
         names={"engine": "Engine::run", "fast": "fast 2.0"},
         origin=Origin.PROJECTED if computed else Origin.MEASURED,
     )
-    devices = [DeviceState("fast", "peers", "present", detail="Fast 2.0", summary="released then")]
+    devices = [DeviceState("fast", "peers", "present", detail=library, summary="released then")]
     facts = {"cpu_model": Fact("A Chip"), "cores_affinity": Fact(2)}
     plan = made_up.plan(planned, created="2026-01-02T03:04:05Z", processes=8)
     create(folder, plan, Surroundings(facts, devices))
@@ -236,6 +237,32 @@ def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Pat
         line for line in cells.splitlines() if line.startswith("| 128 B")
     ]
     assert "| 50 |" in table
+
+
+def test_messages_from_memory_are_compared_with_copies(tmp_path: Path) -> None:
+    folder = tmp_path / "results/2026-01-02/here/peers-memory"
+    work: Cell = {"kind": "from memory", "work": "128 B", "size_bytes": 128, "keys": "one"}
+    arms = {"engine": 100.0, "kernels": 80.0, "ports": 40.0, "fast": 200.0, "copy": 60.0}
+    make_run(folder, "peers", [(work, arms)], compare="implementation")
+    table = docs_peers.memory([Source(folder, "peers-memory")])
+    assert "% of copying" in table
+    assert "| 75 | fast |" in table, "a copy is no library, though it is faster"
+
+
+def test_a_run_tells_which_libraries_it_had_in_other_versions_than_a_later_one(
+    tmp_path: Path,
+) -> None:
+    work: Cell = {"kind": "sealed", "work": "128 B", "size_bytes": 128, "keys": "one"}
+    sources = [
+        Source(tmp_path / f"results/{day}/here/peers", day)
+        for day in ("2026-01-02", "2026-01-03", "2026-01-04")
+    ]
+    for source, library in zip(sources, ("Fast 1.0, wide", "", "Fast 2.0, narrow"), strict=True):
+        groups = [(work, {"engine": 100.0, "fast": 200.0})]
+        make_run(source.path, "peers", groups, compare="implementation", library=library)
+    table = docs_peers.peers(sources)
+    assert "Libraries of 2026-01-02: Fast 1.0 instead of Fast 2.0." in table
+    assert "Libraries of 2026-01-02: without fast." in table
 
 
 def test_a_library_that_is_older_than_its_newest_release_is_marked(

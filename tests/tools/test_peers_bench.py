@@ -33,6 +33,8 @@ if FAILS:
     sys.exit(FAILS)
 assert text.splitlines()[0].split()[0] in ("seal", "open", "forged"), text
 arms = dict(engine=200, kernels=150, ports=50, fast=100)
+if "copy" in sys.argv:
+    arms["copy"] = 80
 for name in arms:
     tell(arm=name, detail=name, in_place=False, checked_against="other")
 tell(absent="picky", reason="it takes no such key")
@@ -80,6 +82,17 @@ def test_samples_become_a_run_that_the_lab_judges(
     assert run.ending.ending == "complete"
     absent = {device.spec: device.reason for device in run.machine.devices}
     assert absent["gone"] == "no libgone.so"
+
+
+def test_texts_are_copied_where_no_cache_holds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_memory = "memory-16384-one-128-opened"
+    code, out = measure(tmp_path, monkeypatch, "--case", "16-one", "--case", from_memory)
+    assert code == 0
+    found = results(Run(out))["peers"]
+    copies = [row for row in found.rows if row.subject == "copy"]
+    assert [row.work["kind"] for row in copies] == ["opened from memory"]
 
 
 def test_a_wrong_result_ends_it_with_the_code_for_that(
