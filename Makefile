@@ -279,8 +279,8 @@ oclgrind: | tools ## Work the GPUs' kernels in a simulator that finds races and 
 	@cargo test --quiet --workspace --test opencl -- --ignored oclgrind
 
 .PHONY: weave
-weave: | tools ## Check in the machine code that AES and GHASH alternate in the loops of the wide kernels
-	@echo "Reading the machine code of the wide kernels"
+weave: | tools ## Check in the machine code that AES and GHASH alternate in the kernels' loops
+	@echo "Reading the machine code of the kernels"
 	@$(PYTHON) tools/weave.py
 
 .PHONY: weave-accept

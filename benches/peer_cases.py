@@ -174,7 +174,7 @@ EVERY = ("one", "many", "fresh")
 SIZES = {
     **dict.fromkeys((16, 64, 128), EVERY),
     **dict.fromkeys((256, 1_024, 1_420, 4_096), EVERY[:2]),
-    # The second of each is a block longer, as are texts with a tag behind them.
+    # 1,040 and 4,112: a block more than pages and windows have, as texts with a tag behind them do.
     **dict.fromkeys((1_040, 4_112, 8_192, 16_384, 1 << 20), EVERY[:1]),
 }
 AES_256 = ((128, "one"), (128, "many"), (128, "fresh"), (1_420, "many"), (16_384, "one"))

@@ -9,7 +9,7 @@ in turn, in processes kept to one core:
 - the engine: Engine::detect() with its default policy and devices, all messages in one call;
 - the kernels alone, with expanded keys and checked columns;
 - ports: the vector instructions of AES-GCM alone, without memory: the peak of this processor;
-- copy: texts copied by the C library, where no cache holds them: the peak of its memory;
+- memcpy: texts copied by the C library, where no cache holds them;
 - every library that is found, called for each message, with keys expanded beforehand: AWS-LC, ring,
   RustCrypto and graviola are linked, BoringSSL, OpenSSL, Intel's IPP and ipsec-mb are opened.
 
@@ -110,7 +110,7 @@ def plan_of(
         name=NAME,
         compare=ARM,
         groups=[
-            [{**case.cell, ARM: arm} for arm in names if arm != COPY or case.is_from_memory]
+            [{**case.cell, ARM: arm} for arm in names if arm != MEMCPY or case.is_from_memory]
             for case in chosen
         ],
         blocks=BLOCKS_LEAST,
@@ -167,7 +167,7 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
     folder, libraries = arguments.out, libraries_of(arguments.binary)
     there = {name: f"{name} {each['version']}" for name, each in libraries.items() if PEER in each}
     # That of some cases comes last, so that the others' arms have the same places in every case.
-    names = {**OWN_ARMS, **there, COPY: "texts copied"}
+    names = {**OWN_ARMS, **there, MEMCPY: "texts copied"}
     arms, ending = [*names], "complete"
     plan = plan_of(chosen, names, arguments)
     create(folder, plan, Surroundings(describe(), [*map(_device, libraries.items())]))
@@ -206,7 +206,7 @@ def _run_case(
     keys = str(regime.sessions) if regime.keys is Keys.SESSIONS else regime.keys.value
     seconds = arguments.seconds / cases / arguments.processes
     core = max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core
-    taking_part = [arm for arm in arms if arm != COPY or case.is_from_memory]
+    taking_part = [arm for arm in arms if arm != MEMCPY or case.is_from_memory]
     command = [str(arguments.binary), *(w for arm in taking_part for w in ("--arm", arm))]
     command += ["--keys", keys, "--batch", str(case.batch), "--seconds", f"{seconds:.3f}"]
     command += ["--seed", str(arguments.seed + process), "--cores", str(core)]
@@ -292,8 +292,8 @@ def _arguments() -> argparse.Namespace:
 
 NAME, PEER, ARM = "peers", "peer", "implementation"
 LINE = ("operation", "key_len", "nonce_len", "aad_len", "text_len", "tag_len")
-COPY = "copy"
-LIMITS = ("kernels", "ports", COPY)
+MEMCPY = "memcpy"
+LIMITS = ("kernels", "ports", MEMCPY)
 OWN_ARMS = {"engine": "Engine::run", "kernels": "kernels", "ports": "instructions alone"}
 AXES = {
     "kind": "kind",

@@ -1,5 +1,6 @@
 """Parts of documents on other libraries and on a loop in Python, from run folders of benches."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -60,8 +61,8 @@ def peers(sources: Sequence[Source]) -> str:
 def memory(sources: Sequence[Source]) -> str:
     """Every case that no cache holds, of the newest run."""
     found = load(sources[-1].path)
-    heads = [head.replace("peak", "copying") for head in CASES]
-    table = text_table(heads, [_case(found, each, COPY) for each in contests(found)])
+    heads = [head.replace("peak", "memcpy") for head in CASES]
+    table = text_table(heads, [_case(found, each, MEMCPY) for each in contests(found)])
     parts = [_ahead(found), table, caption(found, sources[-1].link)]
     if note := next(map(caveat, found.results[PEERS].rows), ""):
         parts.append(f"Each ratio is {note}.")
@@ -163,17 +164,15 @@ def _older(then: Findings, now: Findings) -> str:
     """Which libraries a run lacked, or had in other versions than a later one."""
     before = {each.spec: each for each in then.run.machine.devices}
     words = [
-        f"{was.detail.partition(',')[0]} instead of {each.detail.partition(',')[0]}"
-        if (was := before.get(each.spec)) and was.detail
-        else f"without {each.spec}"
+        f"{was} instead of {_version(each)}" if was else f"without {each.spec}"
         for each in now.run.machine.devices
-        if each.detail and each.detail.partition(",")[0] != _version(before.get(each.spec))
+        if _version(each) != (was := _version(before.get(each.spec)))
     ]
     return f" Libraries of {then.run.plan.created[:10]}: {'; '.join(words)}." if words else ""
 
 
 def _version(library: DeviceState | None) -> str:
-    return library.detail.partition(",")[0] if library and library.detail else ""
+    return re.split("[,;]", library.detail or "")[0] if library else ""
 
 
 def _case(found: Findings, contest: Contest, limit: str) -> list[str]:
@@ -222,7 +221,7 @@ def _short_conditions(found: Findings) -> str:
 
 RELEASES = Path(__file__).parents[1] / "crates/sealift-peers/src/releases.txt"
 PEERS, BESIDE, HOST = "peers", "gpu-beside-cpu", "host to host"
-ENGINE, KERNELS, PORTS, COPY = OWN_ARMS = ("engine", "kernels", "ports", "copy")
+ENGINE, KERNELS, PORTS, MEMCPY = OWN_ARMS = ("engine", "kernels", "ports", "memcpy")
 SEALED = "sealed"
 SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")
 CASES = (

@@ -9,11 +9,11 @@ from sealift import hazmat
 POWERS = 32
 BLOCKS = 9
 LONG = 1024
-# As the process that is searched has them.
-AADS = (b"", b"aad", bytes(range(20)))
 
 
-def forms(algorithm: str, key: bytes, nonce: bytes, text: bytes) -> dict[str, bytes]:
+def forms(
+    algorithm: str, key: bytes, nonce: bytes, text: bytes, aad: bytes = b""
+) -> dict[str, bytes]:
     """Names and bytes of what a process must not keep of a message that was sealed.
 
     Each has 8 bytes or more; either end of a number may come first.
@@ -26,11 +26,11 @@ def forms(algorithm: str, key: bytes, nonce: bytes, text: bytes) -> dict[str, by
         return ends | _key(derived, "derived key") | _gcm(derived, nonce[12:])
     hash_key, derived = _siv_keys(key, nonce)
     secrets = ends | _key(derived, "derived key") | _powers(int.from_bytes(hash_key, "little"))
-    # The stream begins with the tag, which depends on the aad.
-    for aad in AADS:
-        sealed = sealift.AESGCMSIV(key).encrypt(nonce, text, aad)
-        stream = bytes(a ^ b for a, b in zip(sealed[:-16], text, strict=True))
-        secrets[f"key stream with {len(aad)} B of aad"] = stream[: BLOCKS * 16]
+    # It begins with the tag, which depends on text and aad.
+    tag = sealift.AESGCMSIV(key).encrypt(nonce, text, aad)[-16:]
+    first, rest = struct.unpack("<I12s", tag[:15] + bytes([tag[15] | 0x80]))
+    blocks = (struct.pack("<I12s", (first + i) % 2**32, rest) for i in range(BLOCKS))
+    secrets["key stream"] = b"".join(_encrypt(derived, block) for block in blocks)
     return secrets
 
 

@@ -32,6 +32,7 @@ class Order:
     texts: memoryview
     rows: int
     text_bytes: int
+    aad: bytes
     written: list[bytearray] = field(default_factory=list)
 
     @property
@@ -50,7 +51,7 @@ class Order:
     def seal_and_open(self, engine: sealift.Engine, keys: Any, **how: Any) -> None:
         """Works every text, to memory of its own."""
         sealed, tags = self.column(), self.column(16)
-        how |= {"device": self.device, "aad": AAD}
+        how |= {"device": self.device, "aad": self.aad}
         engine.seal_batch(keys, self.nonces, self.texts, out=sealed, tags=tags, **how)
         engine.open_batch(keys, self.nonces, sealed, tags=tags, out=self.column(), **how)
 
@@ -128,11 +129,11 @@ def aead_class(order: Order) -> None:
     sealed, opened = order.column(order.text_bytes + 16), order.column()
     columns = map(_split, (order.nonces, order.texts, sealed, opened))
     for nonce, text, box, place in zip(*columns, strict=True):
-        cipher.encrypt_into(nonce, text, b"aad", box)
-        cipher.decrypt_into(nonce, box, b"aad", place)
+        cipher.encrypt_into(nonce, text, order.aad, box)
+        cipher.decrypt_into(nonce, box, order.aad, place)
         box[0] ^= 1
         try:
-            cipher.decrypt_into(nonce, box, b"aad", place)
+            cipher.decrypt_into(nonce, box, order.aad, place)
         except sealift.InvalidTag:
             continue
         raise AssertionError("a forged message opened")
@@ -222,6 +223,7 @@ def main() -> None:
             _rows(texts, rows),
             rows,
             text_bytes,
+            bytes.fromhex(given["aad"]),
         )
         MODES[order.mode](order)
         for memory in (key, texts, *order.written):
@@ -235,8 +237,6 @@ def main() -> None:
 
 
 THREADS = 3
-# Public, and longer than a block.
-AAD = bytes(range(20))
 CLASSES: dict[str, Callable[[bytearray], Any]] = {
     "AES-GCM": sealift.AESGCM,
     "XAES-256-GCM": sealift.XAES256GCM,

@@ -34,6 +34,8 @@ DEVICES = {
 }
 # Places that are shown where something is left.
 SHOWN = 40
+# Longer than a block.
+AAD = bytes(range(20))
 ALGORITHMS = ["AES-GCM", "XAES-256-GCM", "AES-GCM-SIV"]
 
 
@@ -53,6 +55,7 @@ class User:
         text_bytes: int = 128,
         key_bytes: int = 32,
         nonce_bytes: int = 12,
+        aad: bytes = b"",
     ) -> list[str]:
         """Has an order done and says what is left of its secrets."""
         nonce_bytes = 24 if algorithm == "XAES-256-GCM" else nonce_bytes
@@ -61,10 +64,12 @@ class User:
         nonces, texts = ([os.urandom(n) for _ in range(rows)] for n in (nonce_bytes, text_bytes))
         order: dict[str, object] = {"mode": mode, "device": device, "algorithm": algorithm}
         order |= {"rows": rows, "text_bytes": text_bytes, "nonce_bytes": nonce_bytes}
+        order["aad"] = aad.hex()
         self.give(order | {"key_bytes": key_bytes * many_keys}, *keys, *nonces, *texts)
         secrets: dict[str, bytes] = {}
         for at in {0, rows // 2, rows - 1}:
-            forms = secret_forms.forms(algorithm, keys[at % many_keys], nonces[at], texts[at])
+            key = keys[at % many_keys]
+            forms = secret_forms.forms(algorithm, key, nonces[at], texts[at], aad)
             secrets |= {f"{name} of message {at}": form for name, form in forms.items()}
         what = f"{mode}, {algorithm} of {8 * key_bytes} bits, {rows} texts of {text_bytes} bytes"
         return [f"{what}: {found}" for found in self.found(secrets)]
@@ -95,7 +100,7 @@ def test_secrets_that_a_process_keeps_are_found_in_memory_and_in_registers(user:
     forms = secret_forms.forms("AES-GCM", key, nonce, text)
     kept = forms["hash key^3, folded"] + forms["round keys of key"][-16:] + text[:32]
     order = {"mode": "planted", "device": None, "algorithm": "AES-GCM", "rows": 1}
-    lengths = {"text_bytes": 64, "nonce_bytes": 12, "key_bytes": 32}
+    lengths = {"text_bytes": 64, "nonce_bytes": 12, "key_bytes": 32, "aad": ""}
     user.give({**order, **lengths}, key, nonce, kept)
     found = user.found(forms)
     deadline = time.monotonic() + 60
@@ -112,6 +117,20 @@ def test_secrets_that_a_process_keeps_are_found_in_memory_and_in_registers(user:
     assert all("+0x" in place for place in found)
 
 
+def test_key_streams_that_are_searched_for_are_those_of_sealed_texts() -> None:
+    key, text = os.urandom(32), os.urandom(144)
+    for algorithm, nonce_bytes in (("AES-GCM", 12), ("AES-GCM", 60), ("AES-GCM-SIV", 12)):
+        nonce, engine = os.urandom(nonce_bytes), sealift.Engine(["library"])
+        with engine.session(key, algorithm=algorithm) as session:
+            how: Any = {"aad": AAD, "hazmat_nonces": nonce_bytes != 12}
+            (sealed,) = engine.seal_batch(session, [nonce], [text], **how)
+        stream = secret_forms.forms(algorithm, key, nonce, text, AAD)["key stream"]
+        # Of GCM the first block hides the tag.
+        at = 16 if algorithm == "AES-GCM" else 0
+        pairs = zip(sealed[: 144 - at], text[: 144 - at], strict=True)
+        assert bytes(a ^ b for a, b in pairs) == stream[at:], algorithm
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_sessions_of_a_device_leave_nothing(device: str, user: User) -> None:
     name, algorithms = DEVICES[device]
@@ -126,7 +145,9 @@ def test_sessions_of_a_device_leave_nothing(device: str, user: User) -> None:
         *user.residues("one_session", device, text_bytes=1_000, key_bytes=24),
         *user.residues("one_session", device, nonce_bytes=16),
         *user.residues("many_sessions", device, text_bytes=240),
-        *user.residues("many_sessions", device, text_bytes=1_420, key_bytes=24),
+        *user.residues("many_sessions", device, text_bytes=100, aad=AAD),
+        *user.residues("many_sessions", device, text_bytes=1_420, key_bytes=24, aad=AAD),
+        *user.residues("raw_keys", device, text_bytes=100, aad=AAD),
         *user.residues("raw_keys", device, text_bytes=1_420, key_bytes=24),
     ]
     for mode in ("many_sessions", "raw_keys", "in_place", "forged", "submitted", "threads"):
@@ -144,7 +165,7 @@ def test_sessions_of_a_device_leave_nothing(device: str, user: User) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_class_of_one_key_and_a_keyring_leave_nothing(algorithm: str, user: User) -> None:
-    found = user.residues("aead_class", algorithm=algorithm)
+    found = user.residues("aead_class", algorithm=algorithm, aad=AAD)
     found += user.residues("arrow_column", algorithm=algorithm)
     assert not found, "\n".join(found[:SHOWN])
 

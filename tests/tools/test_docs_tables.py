@@ -242,10 +242,10 @@ def test_the_library_that_is_ahead_is_named_and_close_ones_are_not(tmp_path: Pat
 def test_messages_from_memory_are_compared_with_copies(tmp_path: Path) -> None:
     folder = tmp_path / "results/2026-01-02/here/peers-memory"
     work: Cell = {"kind": "from memory", "work": "128 B", "size_bytes": 128, "keys": "one"}
-    arms = {"engine": 100.0, "kernels": 80.0, "ports": 40.0, "fast": 200.0, "copy": 60.0}
+    arms = {"engine": 100.0, "kernels": 80.0, "ports": 40.0, "fast": 200.0, "memcpy": 60.0}
     make_run(folder, "peers", [(work, arms)], compare="implementation")
     table = docs_peers.memory([Source(folder, "peers-memory")])
-    assert "% of copying" in table
+    assert "% of memcpy" in table
     assert "| 75 | fast |" in table, "a copy is no library, though it is faster"
 
 

@@ -33,8 +33,8 @@ if FAILS:
     sys.exit(FAILS)
 assert text.splitlines()[0].split()[0] in ("seal", "open", "forged"), text
 arms = dict(engine=200, kernels=150, ports=50, fast=100)
-if "copy" in sys.argv:
-    arms["copy"] = 80
+if "memcpy" in sys.argv:
+    arms["memcpy"] = 80
 for name in arms:
     tell(arm=name, detail=name, in_place=False, checked_against="other")
 tell(absent="picky", reason="it takes no such key")
@@ -91,7 +91,7 @@ def test_texts_are_copied_where_no_cache_holds_them(
     code, out = measure(tmp_path, monkeypatch, "--case", "16-one", "--case", from_memory)
     assert code == 0
     found = results(Run(out))["peers"]
-    copies = [row for row in found.rows if row.subject == "copy"]
+    copies = [row for row in found.rows if row.subject == "memcpy"]
     assert [row.work["kind"] for row in copies] == ["opened from memory"]
 
 

@@ -14,11 +14,11 @@
 
 pub mod case;
 pub mod cipher;
-pub mod copying;
 pub mod cores;
 pub mod engine;
 pub mod kernels;
 pub mod measure;
+pub mod memcpy;
 pub mod messages;
 pub mod options;
 pub mod outputs;

@@ -1,9 +1,9 @@
 //! Who takes part: our own arms, and the libraries that are compared with.
 
 use crate::cipher::{self, Assignment, Cipher};
-use crate::copying;
 use crate::engine;
 use crate::kernels::{self, Bench};
+use crate::memcpy;
 use crate::peers::evp_aead::{AwsLc, BoringSsl};
 use crate::peers::graviola::Graviola;
 use crate::peers::ipp::Intel;
@@ -88,14 +88,14 @@ enum Who {
         device: Option<String>,
     },
     Ports,
-    Copy,
+    Memcpy,
     /// With the file it is opened from.
     Peer(&'static Peer, Option<String>),
 }
 
 impl ArmConfig {
     /// Parses `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, `engine:device=library`, `ports` (the
-    /// instructions alone), `copy` (texts alone), or the name of a library, with a file where it isn't linked: `ipp:lib=FILE`; `batch` is
+    /// instructions alone), `memcpy` (texts copied), or the name of a library, with a file where it isn't linked: `ipp:lib=FILE`; `batch` is
     /// the default.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl ArmConfig {
         let known: &[&str] = match (spec.driver(), peer) {
             ("kernels", _) => &["isa", "batch", "threads"],
             ("engine", _) => &["batch", "threads", "device"],
-            ("ports" | "copy", _) => &[],
+            ("ports" | "memcpy", _) => &[],
             (_, Some(peer)) if peer.is_linked => &["threads"],
             (_, Some(_)) => &["threads", "lib"],
             (other, None) => return Err(format!("there is no arm {other:?}; {}", arms())),
@@ -119,7 +119,7 @@ impl ArmConfig {
                 Who::Engine { batch, device: spec.setting("device").map(str::to_owned) }
             }
             ("ports", None) => Who::Ports,
-            ("copy", None) => Who::Copy,
+            ("memcpy", None) => Who::Memcpy,
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
         };
         let threads = number(&spec, "threads", 1)?;
@@ -170,7 +170,7 @@ impl ArmConfig {
                 Some(arm) => arm.map_err(Unfit::Failed),
                 None => Err(Unfit::Absent("this processor has no units for AES".to_owned())),
             },
-            Who::Copy => copying::arm(work.messages).map_err(Unfit::Failed),
+            Who::Memcpy => memcpy::arm(work.messages).map_err(Unfit::Failed),
             Who::Engine { batch, device } => {
                 engine::arm(*batch, device.as_deref(), &Assignment { threads, ..*work })
             }
@@ -207,5 +207,5 @@ fn number(spec: &Spec, setting: &str, otherwise: usize) -> Result<usize, String>
 
 fn arms() -> String {
     let peers: Vec<_> = PEERS.iter().map(|peer| peer.name).collect();
-    format!("there are kernels, engine, ports, copy, {}", peers.join(", "))
+    format!("there are kernels, engine, ports, memcpy, {}", peers.join(", "))
 }

@@ -1,4 +1,4 @@
-//! Texts copied to where results go: no arm that reads and writes them is faster than memory allows.
+//! Texts copied to where results go, to compare with: what encrypting costs over reading and writing them.
 
 use crate::messages::PreparedMessages;
 use crate::timed::{self, Timed};
