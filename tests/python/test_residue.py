@@ -119,7 +119,8 @@ def test_secrets_that_a_process_keeps_are_found_in_memory_and_in_registers(user:
 
 def test_key_streams_that_are_searched_for_are_those_of_sealed_texts() -> None:
     key, text = os.urandom(32), os.urandom(144)
-    for algorithm, nonce_bytes in (("AES-GCM", 12), ("AES-GCM", 60), ("AES-GCM-SIV", 12)):
+    cases: list[tuple[Any, int]] = [("AES-GCM", 12), ("AES-GCM", 60), ("AES-GCM-SIV", 12)]
+    for algorithm, nonce_bytes in cases:
         nonce, engine = os.urandom(nonce_bytes), sealift.Engine(["library"])
         with engine.session(key, algorithm=algorithm) as session:
             how: Any = {"aad": AAD, "hazmat_nonces": nonce_bytes != 12}
