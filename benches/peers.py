@@ -32,7 +32,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import groupby, product
@@ -109,10 +109,7 @@ def plan_of(
     experiment = PlannedExperiment(
         name=NAME,
         compare=ARM,
-        groups=[
-            [{**case.cell, ARM: arm} for arm in names if arm != MEMCPY or case.is_from_memory]
-            for case in chosen
-        ],
+        groups=[[{**case.cell, ARM: arm} for arm in _arms_of(case, names)] for case in chosen],
         blocks=BLOCKS_LEAST,
         title="Sealift and other libraries",
         question="Is Sealift or another library faster?",
@@ -166,7 +163,6 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
     """Each case once in each round, so that its processes lie apart in time."""
     folder, libraries = arguments.out, libraries_of(arguments.binary)
     there = {name: f"{name} {each['version']}" for name, each in libraries.items() if PEER in each}
-    # That of some cases comes last, so that the others' arms have the same places in every case.
     names = {**OWN_ARMS, **there, MEMCPY: "texts copied"}
     arms, ending = [*names], "complete"
     plan = plan_of(chosen, names, arguments)
@@ -185,6 +181,11 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
             ending = "interrupted"
     write_ending(folder, Ending(ending))
     return ending
+
+
+def _arms_of(case: Case, names: Iterable[str]) -> list[str]:
+    """Who takes part. An arm of some cases alone is the last: others have the same places in all."""
+    return [arm for arm in names if arm != MEMCPY or case.is_from_memory]
 
 
 def libraries_of(binary: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -206,8 +207,8 @@ def _run_case(
     keys = str(regime.sessions) if regime.keys is Keys.SESSIONS else regime.keys.value
     seconds = arguments.seconds / cases / arguments.processes
     core = max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core
-    taking_part = [arm for arm in arms if arm != MEMCPY or case.is_from_memory]
-    command = [str(arguments.binary), *(w for arm in taking_part for w in ("--arm", arm))]
+    command = [str(arguments.binary)]
+    command += [word for arm in _arms_of(case, arms) for word in ("--arm", arm)]
     command += ["--keys", keys, "--batch", str(case.batch), "--seconds", f"{seconds:.3f}"]
     command += ["--seed", str(arguments.seed + process), "--cores", str(core)]
     text = "\n".join(message_lines(case.workload))
