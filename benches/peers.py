@@ -184,7 +184,7 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
 
 
 def _arms_of(case: Case, names: Iterable[str]) -> list[str]:
-    """Who takes part. An arm of some cases alone is the last: others have the same places in all."""
+    """Who takes part. An arm of some cases alone is the last: others keep their places."""
     return [arm for arm in names if arm != MEMCPY or case.is_from_memory]
 
 
