@@ -177,6 +177,19 @@ impl Expanded {
     pub(crate) const REACH: usize =
         core::mem::offset_of!(Expanded, rounds) - core::mem::offset_of!(Expanded, powers);
 
+    /// The one whose first round key lies there.
+    ///
+    /// # Safety
+    /// It does, while the reference is used, and nobody writes to it.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    #[expect(unsafe_code, reason = "kernels have the addresses of keys")]
+    pub(crate) unsafe fn of_record<'a>(first: *const u8) -> &'a Expanded {
+        let expanded = first.wrapping_sub(core::mem::offset_of!(Expanded, record));
+        // SAFETY: the caller promises it.
+        unsafe { &*expanded.cast() }
+    }
+
     /// The round keys in use.
     #[inline(always)]
     pub(crate) fn round_keys(&self) -> &[u128] {

@@ -34,8 +34,7 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     let counter = first_counter(isa, schedule, nonce);
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
-    let lengths = ghash::lengths(narrow, aad.len(), slot.text_len());
-    let mut ends = TagBlocks { lengths, mask: narrow.reverse(counter) };
+    let mut ends = TagBlocks::of(narrow, counter, aad.len(), slot.text_len());
     let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(&mut ends), next);
     slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), ends.mask)))
 }
@@ -52,8 +51,7 @@ pub(super) fn crypt<I: Isa, const LONG: bool>(
     ends: Option<&mut TagBlocks>,
     next: *const u8,
 ) -> __m128i {
-    let block = isa.into().later(before, 1);
-    let first = First { block, is_public: is_plain(slot.nonce()) };
+    let first = first_block(isa.into(), before, slot.nonce());
     let op = slot.op();
     let text = Span::of(slot.text()).before(next);
     if op == Op::Verify {
@@ -78,6 +76,12 @@ pub(super) fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, nonce.as_ptr(), nonce.len()) };
     ghash::absorb_block(narrow, schedule, hash, ghash::lengths(narrow, 0, nonce.len()))
+}
+
+/// The counter block of a text's first block, which follows that.
+#[inline(always)]
+pub(super) fn first_block(token: HaveAesNi, before: __m128i, nonce: &[u8]) -> First {
+    First { block: token.later(before, 1), is_public: is_plain(nonce) }
 }
 
 /// Whether a nonce stands in the first counter as it is.

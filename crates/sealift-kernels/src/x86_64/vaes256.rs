@@ -63,6 +63,22 @@ impl Isa for HaveVaes256 {
     }
 }
 
+impl HaveVaes256 {
+    /// The block in the last lane.
+    #[inline(always)]
+    pub(super) fn last_lane(self, register: __m256i) -> __m128i {
+        // SAFETY: `self` is proof that this processor has the instructions.
+        unsafe { _mm256_extracti128_si256::<1>(register) }
+    }
+
+    /// A block in the last lane, zeros in the first.
+    #[inline(always)]
+    pub(super) fn in_last_lane(self, block: __m128i) -> __m256i {
+        // SAFETY: `self` is proof that this processor has the instructions.
+        unsafe { _mm256_inserti128_si256::<1>(_mm256_setzero_si256(), block) }
+    }
+}
+
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load(from: *const u8) -> __m256i {

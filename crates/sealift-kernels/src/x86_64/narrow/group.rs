@@ -395,7 +395,7 @@ unsafe fn round_key<W: Width>(w: W, key: *const u8, at: usize) -> W::Register {
 /// Outputs and statuses are writable.
 #[cold]
 #[inline(never)]
-unsafe fn fail(group: &[Item], wrong: u16) {
+pub(super) unsafe fn fail(group: &[Item], wrong: u16) {
     for (message, item) in group.iter().enumerate() {
         if public((wrong >> (2 * message)) & 3 != 0) {
             if !item.output.is_null() {

@@ -3,10 +3,11 @@
 //! A message alone waits for each round of AES and for each product of its hash. Here a few of them go
 //! through AES side by side, each with a key of its own, and the hashes of the few before are computed
 //! between their rounds. Messages are taken in windows, and those of one length in blocks are worked together;
-//! what is longer is worked one by one. Before, raw keys are expanded, sixteen side by side, and nonces that have not 12
+//! what is longer is worked in chains or one by one. Before, raw keys are expanded, sixteen side by side, and nonces that have not 12
 //! bytes are hashed.
 #![allow(unsafe_code)]
 
+mod chain;
 mod fresh;
 mod group;
 mod hash;
@@ -22,7 +23,7 @@ mod words;
 
 use core::ops::Range;
 
-use sealift_core::Work;
+use sealift_core::{Op, Work};
 
 use self::{
     group::Call,
@@ -94,6 +95,10 @@ fn run<W: Expander>(
             |together, items, ahead| match together {
                 // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class, whose keys are expanded
                 // ones: `how` lets raw keys be mixed only.
+                Together::Alike(class) if class.text_blocks > W::TEXT_BLOCKS => unsafe {
+                    w.chain(&Call::of(class), items, ahead);
+                },
+                // SAFETY: as above.
                 Together::Alike(class) => unsafe { w.run(&Call::of(class), items, ahead) },
                 // SAFETY: as above, and each is of a class that the kernel takes, under raw keys of so many rounds.
                 Together::Mixed { rounds, tag_bytes, .. } => unsafe {
@@ -110,9 +115,18 @@ fn how<W: Width>(class: &mut Class, messages: usize) -> How {
     match class.keys {
         // Keys are expanded side by side, whatever the messages are.
         KeyForm::Raw if takes => How::Mixed,
-        KeyForm::One | KeyForm::Each if takes && messages >= ALIKE_MIN => How::Alike,
+        KeyForm::One | KeyForm::Each
+            if messages >= ALIKE_MIN && (takes || chains::<W>(class.op, class.text_blocks)) =>
+        {
+            How::Alike
+        }
         _ => How::Alone,
     }
+}
+
+/// Whether texts of so many blocks are worked in a chain.
+fn chains<W: Width>(op: Op, text_blocks: usize) -> bool {
+    W::HAS_CHAINS && op != Op::Verify && text_blocks > W::TEXT_BLOCKS
 }
 
 /// Whether the kernel takes messages of a class, their keys expanded.

@@ -4,10 +4,10 @@ use core::ops::Range;
 
 use sealift_core::{Op, Spans, Work};
 
-use super::{takes, width::Width};
+use super::{chains, takes, width::Width};
 use crate::{
     Schedules,
-    x86_64::window::item::{MEDIUM_AAD, MEDIUM_AAD_BLOCKS},
+    x86_64::window::item::{LONGEST_TEXT, MEDIUM_AAD, MEDIUM_AAD_BLOCKS},
 };
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
@@ -25,17 +25,18 @@ pub(super) fn pays<W: Width>(
         // What expanding keys one by one costs is more than anything else.
         return range.len() >= RAW_MIN && are_short;
     }
-    if range.len() < MIN || !are_short {
+    let longest = (shape.text_bytes_max, shape.aad_bytes_max);
+    if range.len() < MIN || !(are_short || W::HAS_CHAINS) {
         return false;
     }
-    let longest = (shape.text_bytes_max, shape.aad_bytes_max);
     let mut spans = work.spans();
     if !spans.is_regular() {
         return look_alike::<W>(&mut spans, range, schedules);
     }
     // As long are all, but for tags that are a part of the input of some.
-    let is_taken = blocks::<W>(longest.0, longest.1).is_some();
-    is_taken && (spans.common_op().is_some() || range.len() >= OPS * KIND_MIN)
+    let op = spans.common_op();
+    let is_taken = blocks::<W>(op.unwrap_or(Op::Seal), longest.0, longest.1).is_some();
+    is_taken && (op.is_some() || range.len() >= OPS * KIND_MIN)
 }
 
 /// Whether most of the messages that are looked at are such as the kernel takes, and of so few kinds that
@@ -68,13 +69,16 @@ fn look_alike<W: Width>(
 /// What messages that are worked together have in common; none if the kernel doesn't take it.
 fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> Option<Kind> {
     let span = spans.get(message)?;
-    let blocks = blocks::<W>(span.text_bytes, span.aad_bytes)?;
+    let blocks = blocks::<W>(span.op, span.text_bytes, span.aad_bytes)?;
     Some((span.op, blocks, (span.nonce_bytes == 12, rounds)))
 }
 
-/// Blocks of text and of aad, as classes have them; none if the kernel doesn't take so many.
-fn blocks<W: Width>(text_bytes: usize, aad_bytes: usize) -> Option<(usize, usize)> {
-    let text = text_bytes.div_ceil(16);
+/// Blocks of text and of aad, as classes have them; none if neither the kernel nor a chain takes so many.
+fn blocks<W: Width>(op: Op, text_bytes: usize, aad_bytes: usize) -> Option<(usize, usize)> {
+    let text = text_bytes.div_ceil(16).min(W::TEXT_BLOCKS + 1);
+    if text_bytes <= LONGEST_TEXT && chains::<W>(op, text) {
+        return Some((text, 0));
+    }
     let aad = match aad_bytes.div_ceil(16) {
         few if few < MEDIUM_AAD => few,
         some if some <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD_BLOCKS,

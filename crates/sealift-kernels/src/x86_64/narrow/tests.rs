@@ -56,6 +56,56 @@ fn check_all<W: Width>(token: Result<W, Vec<&str>>, path: fn(W) -> Path, seed: u
     }
 }
 
+/// Works longer texts of every length in blocks that makes another end, under keys that some have in common.
+fn check_chains<W: Width>(token: Result<W, Vec<&str>>, path: fn(W) -> Path, seed: u64) {
+    let Ok(w) = token else { return eprintln!("skipped: this processor lacks the instructions") };
+    let mut random = Random(seed);
+    for (op, rounds) in
+        [Op::Seal, Op::Open].map(|op| [10, 12, 14].map(|rounds| (op, rounds))).concat()
+    {
+        for turn in 0..40 {
+            let class = |random: &mut Random| Class {
+                op,
+                keys: KeyForm::Each,
+                rounds,
+                tag_bytes: TAG_BYTES[turn % TAG_BYTES.len()],
+                has_plain_nonces: turn % 3 > 0,
+                text_blocks: W::TEXT_BLOCKS + 1 + random.below(3 * W::TEXT_BLOCKS),
+                aad_blocks: [0, 0, 1, 2, 7, 20][random.below(6)],
+            };
+            let count = 1 + random.below(20);
+            let mut messages: Vec<Message> = vec![];
+            for _ in 0..count {
+                let class = class(&mut random);
+                let message = match messages.last() {
+                    Some(last) if random.below(2) == 0 => last.another(&mut random, &class),
+                    _ => Message::new(&mut random, &class),
+                };
+                messages.push(message);
+            }
+            let wrong: Vec<_> =
+                (0..count).map(|_| op == Op::Open && random.below(3) == 0).collect();
+            for (message, _) in messages.iter_mut().zip(&wrong).filter(|(_, wrong)| **wrong) {
+                *message = message.spoilt(&mut random);
+            }
+            let class = class(&mut random);
+            for (in_place, is_far) in [(false, false), (true, false), (false, true), (true, true)] {
+                let kernel = |items: &[Item]| {
+                    let ahead = Ahead { is_far, has_far_keys: is_far, ..Ahead::nothing() };
+                    // SAFETY: addresses of buffers of those lengths, and expanded keys.
+                    unsafe { w.chain(&Call::of(&class), items, &ahead) }
+                };
+                messages::check(path(w), kernel, &class, &messages, &wrong, in_place);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_chain_gives_what_the_model_gives_on_two_lanes() {
+    check_chains(HaveVaes256::check(), Path::Vaes256, 63);
+}
+
 #[test]
 fn every_shape_gives_what_the_model_gives_on_one_lane() {
     check_all(HaveAesNi::check(), Path::AesNi, 60);

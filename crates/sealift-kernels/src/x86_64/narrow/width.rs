@@ -6,7 +6,7 @@ use core::{
     ptr,
 };
 
-use super::{group::Call, hash::Sums, kernel};
+use super::{chain, group::Call, hash::Sums, kernel};
 use crate::{
     schedule::{Expanded, POWERS},
     x86_64::{
@@ -22,6 +22,8 @@ pub(in crate::x86_64) trait Width: Isa {
     const TEXT_BLOCKS: usize;
     /// Whether powers times x^-64 are read, too: four multiplications a block instead of three, and no shuffles.
     const HAS_FOLDED: bool;
+    /// Whether longer texts are worked in chains.
+    const HAS_CHAINS: bool = false;
 
     /// The same block in every lane.
     fn spread(self, block: __m128i) -> Self::Register;
@@ -47,6 +49,14 @@ pub(in crate::x86_64) trait Width: Isa {
     /// # Safety
     /// As for `run` of [`kernel`].
     unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>);
+
+    /// Works messages with longer texts, all sealed or all opened: see [`Width::HAS_CHAINS`].
+    ///
+    /// # Safety
+    /// As for `run` of [`chain`].
+    unsafe fn chain(self, _call: &Call, _items: &[Item], _ahead: &Ahead<'_>) {
+        unreachable!("there are no chains")
+    }
 }
 
 /// A width in which raw keys are expanded side by side.
@@ -145,6 +155,7 @@ impl Width for HaveVaes256 {
     // A key has powers for no more.
     const TEXT_BLOCKS: usize = POWERS;
     const HAS_FOLDED: bool = false;
+    const HAS_CHAINS: bool = true;
 
     proven! {
         fn spread(block: __m128i) -> __m256i => _mm256_broadcastsi128_si256(block);
@@ -172,6 +183,12 @@ impl Width for HaveVaes256 {
     unsafe fn run(self, call: &Call, items: &[Item], ahead: &mut Ahead<'_>) {
         // SAFETY: `self` is proof of the instructions; the caller promises the rest.
         unsafe { kernel::two_lanes::run(self, call, items, ahead) }
+    }
+
+    #[inline]
+    unsafe fn chain(self, call: &Call, items: &[Item], ahead: &Ahead<'_>) {
+        // SAFETY: the caller keeps the same promise.
+        unsafe { chain::run(self, call, items, ahead) }
     }
 }
 

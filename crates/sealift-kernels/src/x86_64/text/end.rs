@@ -142,7 +142,7 @@ impl<I: Isa> Powers<I> for InOrder<'_> {
 /// # Safety
 /// It is readable, and has `N` registers, of which the last may be a part.
 #[inline(always)]
-unsafe fn load<I: Isa, const N: usize>(
+pub(super) unsafe fn load<I: Isa, const N: usize>(
     isa: I,
     text: &Span,
     which: Range<usize>,
@@ -167,7 +167,7 @@ unsafe fn load<I: Isa, const N: usize>(
 /// # Safety
 /// It is writable, and has `N` registers, of which the last may be a part.
 #[inline(always)]
-unsafe fn store<I: Isa, const N: usize>(
+pub(super) unsafe fn store<I: Isa, const N: usize>(
     steps: &Steps<'_, I>,
     states: &[I::Register; N],
     input: &[I::Register; N],

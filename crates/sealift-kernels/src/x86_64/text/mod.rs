@@ -6,6 +6,7 @@
 //! powers in order, together with the block of lengths, so that the sum of the lanes is the hash.
 #![allow(unsafe_code)]
 
+mod chain;
 mod counters;
 mod end;
 mod pieces;
@@ -18,6 +19,7 @@ use sealift_core::Op;
 
 use self::end::end;
 pub(super) use self::{
+    chain::Chain,
     counters::First,
     pieces::{open_pieces, seal_pieces, weave_piece},
     span::Span,
@@ -48,6 +50,12 @@ pub(super) struct TagBlocks {
 }
 
 impl TagBlocks {
+    /// Of a message with this first counter block, reversed; lengths are in bytes.
+    #[inline(always)]
+    pub(super) fn of(token: HaveAesNi, counter: __m128i, aad: usize, text: usize) -> TagBlocks {
+        TagBlocks { lengths: ghash::lengths(token, aad, text), mask: token.reverse(counter) }
+    }
+
     /// Does what is to be done where there is no text to encrypt.
     #[inline(always)]
     pub(super) fn alone(

@@ -77,6 +77,23 @@ macro_rules! product {
     (@@ $kind:ident, $at:literal) => { concat!("vmovdqa {y}, [{hashed} + ", $at, "]\n") };
 }
 
+/// One round, and between it the sum of products brought back to 128 bits.
+macro_rules! reduced {
+    ($number:literal) => {
+        round!(
+            $number,
+            "vpxor {middle}, {middle}, {low}\n",
+            "vpclmulqdq {t}, {low}, [{constants}], 0x00\n",
+            "vpshufd {low}, {low}, 0x4e\n",
+            "vpxor {middle}, {middle}, {high}\nvpxor {middle}, {middle}, {low}\n",
+            "vpxor {middle}, {middle}, {t}\n",
+            "vpclmulqdq {t}, {middle}, [{constants}], 0x00\n",
+            "vpshufd {middle}, {middle}, 0x4e\n",
+            "vpxor {high}, {high}, {middle}\nvpxor {high}, {high}, {t}\n"
+        )
+    };
+}
+
 /// The last round of one state.
 macro_rules! last {
     ($kind:ident, $state:literal, $at:literal) => {
@@ -92,6 +109,14 @@ macro_rules! last {
             last!(@@ $state, "t"),
             "vmovdqu [{to} + ", $at, "], {", $state, "}\n",
             "vmovdqa [{hashed} + ", $at, "], {", $state, "}\n",
+        )
+    };
+    (@ open_later, $state:literal, $at:literal) => {
+        concat!(
+            "vmovdqu {t}, [{from} + ", $at, "]\nvmovdqa [{hashed} + ", $at, "], {t}\n",
+            "vpxor {t}, {t}, {k}\n",
+            last!(@@ $state, "t"),
+            "vmovdqu [{to} + ", $at, "], {", $state, "}\n",
         )
     };
     (@ open, $state:literal, $at:literal) => {
@@ -111,7 +136,8 @@ macro_rules! last {
 ///
 /// `states` are `N` registers of counter blocks with the first round key added, and others that nothing is done with. A seal and
 /// an open add the text in the last round, which is not done in weaving. What is hashed of an open is its text, which
-/// waits in `hashed`; of others it is `hashed`, the ciphertext of the step before, at whose place that of a seal comes.
+/// waits in `hashed`; of others it is `hashed`, the ciphertext of the step before, at whose place that of a seal comes, and of an
+/// open to be hashed later, too.
 ///
 /// # Safety
 /// The text is readable and writable for `N` registers, but for weaving, and `hashed` readable, and but for weaving
@@ -142,18 +168,8 @@ macro_rules! piece {
                     product!($kind, 6, 160),
                     product!($kind, 7, 192),
                     product!($kind, 8, 224),
-                    round!(
-                        9,
-                        "vpxor {middle}, {middle}, {low}\n",
-                        "vpclmulqdq {t}, {low}, [{constants}], 0x00\n",
-                        "vpshufd {low}, {low}, 0x4e\n",
-                        "vpxor {middle}, {middle}, {high}\nvpxor {middle}, {middle}, {low}\n",
-                        "vpxor {middle}, {middle}, {t}\n",
-                        "vpclmulqdq {t}, {middle}, [{constants}], 0x00\n",
-                        "vpshufd {middle}, {middle}, 0x4e\n",
-                        "vpxor {high}, {high}, {middle}\nvpxor {high}, {high}, {t}\n"
-                    ),
-                        // The length of a key is no secret.
+                    reduced!(9),
+                    // The length of a key is no secret.
                     "cmp {rounds}, 12",
                     "jb 2f",
                     round!(10),
@@ -204,78 +220,150 @@ macro_rules! piece {
 
 piece!(seal);
 piece!(open);
+piece!(open_later);
 piece!(weave);
 
-/// Seals the first step of a text in one piece, into `hashed`, too, and encrypts `mask` with it, a block with the first round key added.
+/// Writes a function that works the first step of a text in one piece, and puts its ciphertext into `hashed`. `mask` is encrypted
+/// with it, a block with the first round key added.
+///
+/// With `AFTER` what is in `hashed` is taken into a hash before, each register with a power of its own: it is the end of another
+/// text, and its hash is given back, in lanes.
 ///
 /// # Safety
 /// The text is readable and writable for a step; there are 11, 13 or 15 round keys.
-#[inline]
-#[target_feature(enable = "avx,avx2,vaes,vpclmulqdq")]
-unsafe fn first(
-    keys: &[u128],
-    states: [__m256i; STEP],
+macro_rules! first {
+    ($name:ident, $kind:ident) => {
+        #[inline]
+        #[target_feature(enable = "avx,avx2,vaes,vpclmulqdq")]
+        unsafe fn $name<const AFTER: bool>(
+            keys: &[u128],
+            powers: &[Power<HaveVaes256>; STEP],
+            states: [__m256i; STEP],
+            mask: &mut __m128i,
+            hashed: &mut [__m256i; STEP],
+            text: &Span,
+        ) -> __m256i {
+            /// A round of all states and of the mask; of two the first one with `AFTER`.
+            macro_rules! both {
+                ($round:expr) => {
+                    concat!($round, "vaesenc {mask}, {mask}, {k:x}\n")
+                };
+                ($after:expr, $round:expr) => {
+                    concat!(".if {after}\n", both!($after), ".else\n", both!($round), ".endif\n")
+                };
+            }
+            let [a, b, c, d, e, f, g, h] = states;
+            let mut hash = _mm256_setzero_si256();
+            // SAFETY: as for the pieces above.
+            unsafe {
+                asm!(
+                    "/* without a text before {powers} {constants} are not read */",
+                    both!(product!(seal, 1), round!(1)),
+                    both!(product!(seal, 2, 32), round!(2)),
+                    both!(product!(seal, 3, 64), round!(3)),
+                    both!(product!(seal, 4, 96), round!(4)),
+                    both!(product!(seal, 5, 128), round!(5)),
+                    both!(product!(seal, 6, 160), round!(6)),
+                    both!(product!(seal, 7, 192), round!(7)),
+                    both!(product!(seal, 8, 224), round!(8)),
+                    both!(reduced!(9), round!(9)),
+                    "cmp {rounds}, 12",
+                    "jb 2f",
+                    both!(round!(10)),
+                    both!(round!(11)),
+                    "je 2f",
+                    both!(round!(12)),
+                    both!(round!(13)),
+                    "2:",
+                    "shl {rounds}, 4",
+                    "vbroadcasti128 {k}, [{keys} + {rounds}]",
+                    "vaesenclast {mask}, {mask}, {k:x}",
+                    last!($kind, "a", 0),
+                    last!($kind, "b", 32),
+                    last!($kind, "c", 64),
+                    last!($kind, "d", 96),
+                    last!($kind, "e", 128),
+                    last!($kind, "f", 160),
+                    last!($kind, "g", 192),
+                    last!($kind, "h", 224),
+                    after = const AFTER as usize,
+                    registers = const STEP,
+                    keys = in(reg) keys.as_ptr(),
+                    rounds = inout(reg) keys.len() - 1 => _,
+                    powers = in(reg) powers.as_ptr(),
+                    hashed = in(reg) hashed.as_mut_ptr(),
+                    from = in(reg) text.from(),
+                    to = in(reg) text.to(),
+                    constants = in(reg) &CONSTANTS,
+                    mask = inout(xmm_reg) *mask,
+                    a = inout(ymm_reg) a => _,
+                    b = inout(ymm_reg) b => _,
+                    c = inout(ymm_reg) c => _,
+                    d = inout(ymm_reg) d => _,
+                    e = inout(ymm_reg) e => _,
+                    f = inout(ymm_reg) f => _,
+                    g = inout(ymm_reg) g => _,
+                    h = inout(ymm_reg) h => _,
+                    high = inout(ymm_reg) hash,
+                    low = out(ymm_reg) _,
+                    middle = out(ymm_reg) _,
+                    y = out(ymm_reg) _,
+                    power = out(ymm_reg) _,
+                    t = out(ymm_reg) _,
+                    k = out(ymm_reg) _,
+                    options(nostack),
+                );
+            }
+            hash
+        }
+    };
+}
+
+first!(seal_first, seal);
+first!(open_first, open_later);
+
+/// Works all of a text but its last step in pieces, each hashed beside the next one: that of the last one is left in `hashed`.
+/// `mask` is encrypted with the first. What is in `hashed` is the end of another text where there are powers for it, and its hash
+/// is given back, in lanes.
+///
+/// # Safety
+/// The text is readable and writable for its length, more than a step.
+#[inline(always)]
+pub(super) unsafe fn pieces<const SEAL: bool>(
+    steps: &mut Steps<'_, HaveVaes256>,
     mask: &mut __m128i,
+    text: &mut Span,
     hashed: &mut [__m256i; STEP],
-    text: &Span,
-) {
-    macro_rules! both {
-        ($number:literal) => {
-            concat!(round!($number), "vaesenc {mask}, {mask}, {k:x}\n")
-        };
+    end: Option<&[Power<HaveVaes256>; STEP]>,
+) -> __m256i {
+    let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
+    fetch(isa, text, BYTES);
+    let states = steps.begin();
+    // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has 11, 13
+    // or 15 round keys.
+    let hash = unsafe {
+        match (SEAL, end) {
+            (true, None) => seal_first::<false>(keys, powers, states, mask, hashed, text),
+            (true, Some(end)) => seal_first::<true>(keys, end, states, mask, hashed, text),
+            (false, None) => open_first::<false>(keys, powers, states, mask, hashed, text),
+            (false, Some(end)) => open_first::<true>(keys, end, states, mask, hashed, text),
+        }
+    };
+    text.advance(BYTES);
+    while text.len() > BYTES {
+        fetch(isa, text, BYTES);
+        let (mut states, place) = (steps.begin(), (text.from(), text.to()));
+        // SAFETY: as above, and more than a step of text is left.
+        unsafe {
+            if SEAL {
+                seal::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place);
+            } else {
+                open_later::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place);
+            }
+        }
+        text.advance(BYTES);
     }
-    let [a, b, c, d, e, f, g, h] = states;
-    // SAFETY: as for the pieces above.
-    unsafe {
-        asm!(
-            both!(1),
-            both!(2),
-            both!(3),
-            both!(4),
-            both!(5),
-            both!(6),
-            both!(7),
-            both!(8),
-            both!(9),
-            "cmp {rounds}, 12",
-            "jb 2f",
-            both!(10),
-            both!(11),
-            "je 2f",
-            both!(12),
-            both!(13),
-            "2:",
-            "shl {rounds}, 4",
-            "vbroadcasti128 {k}, [{keys} + {rounds}]",
-            "vaesenclast {mask}, {mask}, {k:x}",
-            last!(seal, "a", 0),
-            last!(seal, "b", 32),
-            last!(seal, "c", 64),
-            last!(seal, "d", 96),
-            last!(seal, "e", 128),
-            last!(seal, "f", 160),
-            last!(seal, "g", 192),
-            last!(seal, "h", 224),
-            registers = const STEP,
-            keys = in(reg) keys.as_ptr(),
-            rounds = inout(reg) keys.len() - 1 => _,
-            hashed = in(reg) hashed.as_mut_ptr(),
-            from = in(reg) text.from(),
-            to = in(reg) text.to(),
-            mask = inout(xmm_reg) *mask,
-            a = inout(ymm_reg) a => _,
-            b = inout(ymm_reg) b => _,
-            c = inout(ymm_reg) c => _,
-            d = inout(ymm_reg) d => _,
-            e = inout(ymm_reg) e => _,
-            f = inout(ymm_reg) f => _,
-            g = inout(ymm_reg) g => _,
-            h = inout(ymm_reg) h => _,
-            t = out(ymm_reg) _,
-            k = out(ymm_reg) _,
-            options(nostack),
-        );
-    }
+    hash
 }
 
 /// Seals all of a text but its last step in pieces: see [`Isa::seal_pieces`].
@@ -289,20 +377,9 @@ pub(in crate::x86_64) unsafe fn seal_pieces(
     mask: &mut __m128i,
     text: &mut Span,
 ) -> [__m256i; STEP] {
-    let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
-    let mut hashed = [isa.broadcast(&0); STEP];
-    fetch(isa, text, BYTES);
-    let states = steps.begin();
-    // SAFETY: the caller promises a step of text, and every schedule has 11, 13 or 15 round keys.
-    unsafe { first(keys, states, mask, &mut hashed, text) };
-    text.advance(BYTES);
-    while text.len() > BYTES {
-        fetch(isa, text, BYTES);
-        let (mut states, place) = (steps.begin(), (text.from(), text.to()));
-        // SAFETY: more than a step of text is left; round keys as above.
-        unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, &mut hashed, place) };
-        text.advance(BYTES);
-    }
+    let mut hashed = [steps.isa.broadcast(&0); STEP];
+    // SAFETY: the caller promises it.
+    unsafe { pieces::<true>(steps, mask, text, &mut hashed, None) };
     hashed
 }
 

@@ -31,6 +31,12 @@ impl Span {
         Span { from, to, len, next: core::ptr::null() }
     }
 
+    /// The span of a text at addresses.
+    #[inline(always)]
+    pub(in crate::x86_64) fn at(from: *const u8, to: *mut u8, len: usize) -> Span {
+        Span { from, to, len, next: core::ptr::null() }
+    }
+
     /// The same with what is read after it, if it isn't in the caches.
     #[inline(always)]
     pub(in crate::x86_64) fn before(self, next: *const u8) -> Span {

@@ -155,6 +155,8 @@ pub(crate) const LONG_AAD: usize = 5;
 pub(crate) struct Ahead<'a> {
     /// The messages.
     pub(crate) items: &'a [Item],
+    /// Whether messages come from afar.
+    pub(crate) is_far: bool,
     /// Whether texts come from afar, one behind the other.
     pub(crate) has_stream: bool,
     /// Whether the keys of all are more than the second cache holds.
@@ -166,7 +168,13 @@ pub(crate) struct Ahead<'a> {
 impl Ahead<'_> {
     /// Nothing.
     pub(crate) fn nothing() -> Ahead<'static> {
-        Ahead { items: &[], has_stream: false, has_far_keys: false, is_irregular: false }
+        Ahead {
+            items: &[],
+            is_far: false,
+            has_stream: false,
+            has_far_keys: false,
+            is_irregular: false,
+        }
     }
 
     /// Asks for the next few messages, if there are any: once for as many that were worked.

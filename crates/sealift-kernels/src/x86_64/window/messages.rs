@@ -2,7 +2,7 @@
 
 use core::ptr;
 
-use sealift_core::{Op, Slot, SlotTag, SlotText, Status};
+use sealift_core::{MAX_NONCE_BYTES, Op, Slot, SlotTag, SlotText, Status};
 
 use super::item::{Class, Item, KeyForm};
 use crate::{Path, Schedule, process};
@@ -47,11 +47,18 @@ pub(in crate::x86_64) struct Message {
 impl Message {
     /// One of a class.
     pub(in crate::x86_64) fn new(random: &mut Random, class: &Class) -> Message {
+        let key = random.bytes(4 * (class.rounds - 6));
+        Message::under(key, random, class)
+    }
+
+    /// The same under a key.
+    fn under(key: Vec<u8>, random: &mut Random, class: &Class) -> Message {
         let aad = random.length(class.aad_blocks);
         let text = random.length(class.text_blocks);
+        let nonce = if class.has_plain_nonces { 12 } else { 1 + random.below(MAX_NONCE_BYTES) };
         let mut message = Message {
-            key: random.bytes(4 * (class.rounds - 6)),
-            nonce: random.bytes(12),
+            key,
+            nonce: random.bytes(nonce),
             aad: random.bytes(aad),
             text: random.bytes(text),
             sealed: vec![0; text],
@@ -66,6 +73,11 @@ impl Message {
             Status::Ok
         );
         message
+    }
+
+    /// Another one of a class under its key.
+    pub(in crate::x86_64) fn another(&self, random: &mut Random, class: &Class) -> Message {
+        Message::under(self.key.clone(), random, class)
     }
 
     /// One bit of one of its parts is another.
@@ -103,11 +115,11 @@ fn work(
             (output, tag, Status::Ok)
         })
         .collect();
+    let place_of = |key: &Vec<u8>| messages.iter().position(|message| message.key == *key).unwrap();
     let items: Vec<_> = messages
         .iter()
-        .zip(&schedules)
         .zip(&mut results)
-        .map(|((message, schedule), (output, tag, status))| {
+        .map(|(message, (output, tag, status))| {
             let input = if seals { &message.text } else { &message.sealed };
             let output = output.as_mut_ptr();
             Item {
@@ -118,12 +130,12 @@ fn work(
                 aad: message.aad.as_ptr(),
                 key: match class.keys {
                     KeyForm::Raw => message.key.as_ptr(),
-                    _ => schedule.address(),
+                    _ => schedules[place_of(&message.key)].address(),
                 },
                 status,
                 text_bytes: u32::try_from(input.len()).unwrap(),
                 aad_bytes: u16::try_from(message.aad.len()).unwrap(),
-                nonce_bytes: 12,
+                nonce_bytes: u8::try_from(message.nonce.len()).unwrap(),
                 op: class.op,
             }
         })

@@ -85,7 +85,9 @@ fn on_desks(
             fill(next);
         }
         let has_stream = is_large && is_uniform;
-        let mut ahead = Ahead { items: next.items(), has_stream, has_far_keys, is_irregular };
+        let is_far = is_large;
+        let mut ahead =
+            Ahead { items: next.items(), is_far, has_stream, has_far_keys, is_irregular };
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };
