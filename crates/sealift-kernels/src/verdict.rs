@@ -114,12 +114,19 @@ pub(crate) fn public(verdict: bool) -> bool {
     verdict
 }
 
+/// Writes as many bytes of a tag as there is room for, 4, 8 or 12 to 16.
+// IMPLEMENTATION NOTE: as two ends that may overlap. A copy of some bytes would be a call of `memcpy`, also of 16 by themselves.
 fn write(to: &mut [u8], tag: [u8; 16]) {
-    // The plain case by itself spares a call of `memcpy`.
-    match <&mut [u8; 16]>::try_from(&mut *to) {
-        Ok(whole) => *whole = tag,
-        Err(_) => to.copy_from_slice(&tag[..to.len()]),
+    fn ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+        if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk()) {
+            *to = *from;
+        }
+        if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk()) {
+            *to = *from;
+        }
     }
+    let from = &tag[..to.len()];
+    if to.len() < 8 { ends::<4>(to, from) } else { ends::<8>(to, from) }
 }
 
 /// Compares the first bytes of a tag with the expected 4 to 16 ones, in constant time.

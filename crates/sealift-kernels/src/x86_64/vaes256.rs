@@ -75,7 +75,7 @@ impl HaveVaes256 {
     #[inline(always)]
     pub(super) fn in_last_lane(self, block: __m128i) -> __m256i {
         // SAFETY: `self` is proof that this processor has the instructions.
-        unsafe { _mm256_inserti128_si256::<1>(_mm256_setzero_si256(), block) }
+        unsafe { in_last_lane(block) }
     }
 }
 
@@ -142,6 +142,12 @@ fn broadcast(block: &u128) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn sum(register: __m256i) -> __m128i {
     _mm_xor_si128(_mm256_castsi256_si128(register), _mm256_extracti128_si256::<1>(register))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_last_lane(block: __m128i) -> __m256i {
+    _mm256_inserti128_si256::<1>(_mm256_setzero_si256(), block)
 }
 
 #[inline]

@@ -27,12 +27,11 @@ use crate::{
 /// # Safety
 /// The items' addresses are what they say, they are as the call says, and their keys are expanded ones.
 pub(super) unsafe fn run(isa: HaveVaes256, call: &Call, items: &[Item], ahead: &Ahead<'_>) {
-    // SAFETY: the token is proof of the instructions; the caller promises the rest.
-    unsafe {
-        match call.op {
-            Op::Seal => work::<true>(isa, call, items, ahead),
-            _ => work::<false>(isa, call, items, ahead),
-        }
+    match call.op {
+        // SAFETY: the token is proof of the instructions; the caller promises the rest.
+        Op::Seal => unsafe { work::<true>(isa, call, items, ahead) },
+        // SAFETY: as above.
+        _ => unsafe { work::<false>(isa, call, items, ahead) },
     }
     stack::wipe();
 }

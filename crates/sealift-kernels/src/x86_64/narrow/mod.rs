@@ -32,6 +32,7 @@ use self::{
 };
 use super::cpu::{HaveAesNi, HaveVaes256, HaveVaes512};
 use super::window::{
+    Terms,
     desk::{How, Together},
     item::{Ahead, Class, Item, KeyForm},
     windows,
@@ -85,27 +86,21 @@ fn run<W: Expander>(
     schedules: Schedules<'_>,
 ) -> Option<Vec<usize>> {
     pays::<W>(work, range.clone(), schedules).then(|| {
-        windows(
-            work,
-            range,
-            schedules,
-            None,
-            W::TEXT_BLOCKS + 1,
-            how::<W>,
-            |together, items, ahead| match together {
-                // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class, whose keys are expanded
-                // ones: `how` lets raw keys be mixed only.
-                Together::Alike(class) if class.text_blocks > W::TEXT_BLOCKS => unsafe {
-                    w.chain(&Call::of(class), items, ahead);
-                },
-                // SAFETY: as above.
-                Together::Alike(class) => unsafe { w.run(&Call::of(class), items, ahead) },
-                // SAFETY: as above, and each is of a class that the kernel takes, under raw keys of so many rounds.
-                Together::Mixed { rounds, tag_bytes, .. } => unsafe {
-                    w.run_fresh(*rounds, *tag_bytes, items, ahead);
-                },
+        let (long_blocks, longest_text) = (W::TEXT_BLOCKS + 1, W::LONGEST_TEXT);
+        let terms = Terms { long_blocks, longest_text, how: how::<W> };
+        windows(work, range, schedules, None, terms, |together, items, ahead| match together {
+            // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class, whose keys are expanded
+            // ones: `how` lets raw keys be mixed only.
+            Together::Alike(class) if class.text_blocks > W::TEXT_BLOCKS => unsafe {
+                w.chain(&Call::of(class), items, ahead);
             },
-        )
+            // SAFETY: as above.
+            Together::Alike(class) => unsafe { w.run(&Call::of(class), items, ahead) },
+            // SAFETY: as above, and each is of a class that the kernel takes, under raw keys of so many rounds.
+            Together::Mixed { rounds, tag_bytes, .. } => unsafe {
+                w.run_fresh(*rounds, *tag_bytes, items, ahead);
+            },
+        })
     })
 }
 

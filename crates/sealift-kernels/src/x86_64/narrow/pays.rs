@@ -7,7 +7,7 @@ use sealift_core::{Op, Spans, Work};
 use super::{chains, takes, width::Width};
 use crate::{
     Schedules,
-    x86_64::window::item::{LONGEST_TEXT, MEDIUM_AAD, MEDIUM_AAD_BLOCKS},
+    x86_64::window::item::{MEDIUM_AAD, MEDIUM_AAD_BLOCKS},
 };
 
 /// Whether the messages of a range are worked sooner together than one by one: when many of them are
@@ -76,7 +76,7 @@ fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> O
 /// Blocks of text and of aad, as classes have them; none if neither the kernel nor a chain takes so many.
 fn blocks<W: Width>(op: Op, text_bytes: usize, aad_bytes: usize) -> Option<(usize, usize)> {
     let text = text_bytes.div_ceil(16).min(W::TEXT_BLOCKS + 1);
-    if text_bytes <= LONGEST_TEXT && chains::<W>(op, text) {
+    if text_bytes <= W::LONGEST_TEXT && chains::<W>(op, text) {
         return Some((text, 0));
     }
     let aad = match aad_bytes.div_ceil(16) {

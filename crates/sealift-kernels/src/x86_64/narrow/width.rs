@@ -12,7 +12,7 @@ use crate::{
     x86_64::{
         cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
         isa::{Isa, proven},
-        window::item::{Ahead, Item},
+        window::item::{Ahead, Item, LONGEST_TEXT},
     },
 };
 
@@ -24,6 +24,8 @@ pub(in crate::x86_64) trait Width: Isa {
     const HAS_FOLDED: bool;
     /// Whether longer texts are worked in chains.
     const HAS_CHAINS: bool = false;
+    /// Longer texts, in bytes, are worked one by one.
+    const LONGEST_TEXT: usize = LONGEST_TEXT;
 
     /// The same block in every lane.
     fn spread(self, block: __m128i) -> Self::Register;
@@ -156,6 +158,8 @@ impl Width for HaveVaes256 {
     const TEXT_BLOCKS: usize = POWERS;
     const HAS_FOLDED: bool = false;
     const HAS_CHAINS: bool = true;
+    // A chain spares one of so many bytes less than a hundredth.
+    const LONGEST_TEXT: usize = 16 << 10;
 
     proven! {
         fn spread(block: __m128i) -> __m256i => _mm256_broadcastsi128_si256(block);

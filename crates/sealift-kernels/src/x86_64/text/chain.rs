@@ -76,11 +76,11 @@ impl<const SEAL: bool> Chain<SEAL> {
         }
         let mut steps = Steps::new(isa, schedule, &self.powers, first, isa.first_lane(hash));
         let mut mask = narrow.xor(mask, narrow.broadcast(&schedule.first_blocks()[0]));
+        let (powers, blocks) = (&end.powers, &mut end.blocks);
         // Before the first text there are zeros, whose hash is no tag.
-        let powers = Some(&end.powers);
         // SAFETY: the caller promises the text.
         let hash =
-            unsafe { pieces::<SEAL>(&mut steps, &mut mask, &mut text, &mut end.blocks, powers) };
+            unsafe { pieces::<SEAL, true>(&mut steps, &mut mask, &mut text, blocks, powers) };
         let tag = end.is_there.then(|| end.tag(isa, hash));
         (end.mask, end.is_there) = (mask, true);
         macro_rules! registers {
@@ -160,7 +160,7 @@ impl End {
         blocks[0] = isa.xor(blocks[0], isa.reverse(steps.hash));
         self.lengths = (!has_room).then_some(lengths);
         let lengths = narrow.reverse(lengths);
-        if count % 2 == 1 {
+        if !count.is_multiple_of(2) {
             blocks[N - 1] = isa.xor(blocks[N - 1], isa.in_last_lane(lengths));
         }
         self.blocks = [isa.broadcast(&0); STEP];
@@ -170,7 +170,7 @@ impl End {
             // SAFETY: `N` registers end with the last place, or one before it where that is the lengths' and not among them.
             unsafe { isa.store(to, *register) };
         }
-        if has_room && count % 2 == 0 {
+        if has_room && count.is_multiple_of(2) {
             // SAFETY: the last place.
             unsafe { narrow.store(place.wrapping_add(16 * (POWERS - 1)), lengths) };
         }

@@ -323,43 +323,44 @@ first!(seal_first, seal);
 first!(open_first, open_later);
 
 /// Works all of a text but its last step in pieces, each hashed beside the next one: that of the last one is left in `hashed`.
-/// `mask` is encrypted with the first. What is in `hashed` is the end of another text where there are powers for it, and its hash
-/// is given back, in lanes.
+/// `mask` is encrypted with the first. With `AFTER` what is in `hashed` is the end of another text, with a power for each register,
+/// and its hash is given back, in lanes.
 ///
 /// # Safety
 /// The text is readable and writable for its length, more than a step.
 #[inline(always)]
-pub(super) unsafe fn pieces<const SEAL: bool>(
+pub(super) unsafe fn pieces<const SEAL: bool, const AFTER: bool>(
     steps: &mut Steps<'_, HaveVaes256>,
     mask: &mut __m128i,
     text: &mut Span,
     hashed: &mut [__m256i; STEP],
-    end: Option<&[Power<HaveVaes256>; STEP]>,
+    end: &[Power<HaveVaes256>; STEP],
 ) -> __m256i {
     let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
     fetch(isa, text, BYTES);
     let states = steps.begin();
-    // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has 11, 13
-    // or 15 round keys.
-    let hash = unsafe {
-        match (SEAL, end) {
-            (true, None) => seal_first::<false>(keys, powers, states, mask, hashed, text),
-            (true, Some(end)) => seal_first::<true>(keys, end, states, mask, hashed, text),
-            (false, None) => open_first::<false>(keys, powers, states, mask, hashed, text),
-            (false, Some(end)) => open_first::<true>(keys, end, states, mask, hashed, text),
-        }
+    let hash = if SEAL {
+        // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
+        // 11, 13 or 15 round keys.
+        unsafe { seal_first::<AFTER>(keys, end, states, mask, hashed, text) }
+    } else {
+        // SAFETY: as above.
+        unsafe { open_first::<AFTER>(keys, end, states, mask, hashed, text) }
     };
     text.advance(BYTES);
+    // The first step needs all registers, and what is put down for it would be loaded and put down again by each step.
+    steps.hash = isa.pin(steps.hash);
     while text.len() > BYTES {
         fetch(isa, text, BYTES);
         let (mut states, place) = (steps.begin(), (text.from(), text.to()));
-        // SAFETY: as above, and more than a step of text is left.
-        unsafe {
-            if SEAL {
-                seal::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place);
-            } else {
-                open_later::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place);
-            }
+        if SEAL {
+            // SAFETY: as above, and more than a step of text is left.
+            unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place) };
+        } else {
+            // SAFETY: as above, and more than a step of text is left.
+            unsafe {
+                open_later::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place)
+            };
         }
         text.advance(BYTES);
     }
@@ -377,9 +378,9 @@ pub(in crate::x86_64) unsafe fn seal_pieces(
     mask: &mut __m128i,
     text: &mut Span,
 ) -> [__m256i; STEP] {
-    let mut hashed = [steps.isa.broadcast(&0); STEP];
+    let (powers, mut hashed) = (steps.known_powers(), [steps.isa.broadcast(&0); STEP]);
     // SAFETY: the caller promises it.
-    unsafe { pieces::<true>(steps, mask, text, &mut hashed, None) };
+    unsafe { pieces::<true, false>(steps, mask, text, &mut hashed, powers) };
     hashed
 }
 

@@ -66,9 +66,9 @@ impl<'s, I: Isa> Steps<'s, I> {
         first: First,
         hash: I::Register,
     ) -> Steps<'s, I> {
-        // The compiler would load all of them before the loop, into registers that it does not have, but for pieces.
-        let (schedule, powers) =
-            if I::HAS_PIECES { (schedule, powers) } else { black_box((schedule, powers)) };
+        // The compiler would load all of them before the loop, into registers that it does not have. (As a pair they would be put
+        // down by halves and loaded as a whole, for which a processor waits.)
+        let (schedule, powers) = (black_box(schedule), black_box(powers));
         let powers = Some(powers);
         Steps { isa, schedule, powers, counters: Counters::new(isa, first), hash }
     }

@@ -22,13 +22,14 @@ pub(super) mod zmm;
 use core::ops::Range;
 
 use fastest::is_narrow;
-use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT, LONG_TEXT_MAX};
+use item::{Ahead, Class, Item, LONG_AAD, LONG_TEXT, LONG_TEXT_MAX, LONGEST_TEXT};
 use sealift_core::Work;
 
 use super::{
     cpu::HaveVaes512,
     narrow,
     window::{
+        Terms,
         desk::{How, Together},
         item, windows,
     },
@@ -51,13 +52,13 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let long_text =
+    let long_blocks =
         if matches!(schedules, Schedules::Each(_)) { fastest::long_text(token) } else { LONG_TEXT };
-    let rest =
-        windows(work, range, schedules, Some(token), long_text, how, |together, items, ahead| {
-            // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
-            unsafe { kernel(token, together, items, ahead) };
-        });
+    let terms = Terms { long_blocks, longest_text: LONGEST_TEXT, how };
+    let rest = windows(work, range, schedules, Some(token), terms, |together, items, ahead| {
+        // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
+        unsafe { kernel(token, together, items, ahead) };
+    });
     lane::wipe();
     stack::wipe();
     rest

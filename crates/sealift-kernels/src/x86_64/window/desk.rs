@@ -5,7 +5,7 @@ use core::ops::Range;
 use sealift_core::{Op, Span, TextSpan};
 
 use super::class::ClassId;
-use super::item::{Class, Item, KeyForm, LONGEST_TEXT};
+use super::item::{Class, Item, KeyForm};
 use super::progression::Progression;
 use super::source::{Lot, Source};
 use crate::Schedules;
@@ -176,10 +176,12 @@ impl Desk {
         if !source.spans.texts(window.clone(), op, &mut self.texts) {
             return None;
         }
-        if self.texts.iter().fold(0, |longest, text| text.bytes.max(longest)) > LONGEST_TEXT {
+        if self.texts.iter().fold(0, |longest, text| text.bytes.max(longest))
+            > source.terms.longest_text
+        {
             return None;
         }
-        let long = source.long_text;
+        let long = source.terms.long_blocks;
         let ids = ROUNDS.map(|rounds| first.of_all_texts().map(|id| id.under(rounds)));
         let id = |text: &TextSpan, rounds: usize| {
             ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(long)]

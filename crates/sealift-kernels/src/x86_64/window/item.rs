@@ -55,13 +55,7 @@ impl Item {
         op: Op::Seal,
     };
 
-    /// Whether a message is so long that it is worked by itself.
-    #[inline]
-    fn is_long(span: &Span) -> bool {
-        span.text_bytes > LONGEST_TEXT
-    }
-
-    /// Gives it a text of at most [`LONGEST_TEXT`], the tag behind it, if there is one, and a key.
+    /// Gives it a text whose length fits, the tag behind it, if there is one, and a key.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "texts are short")]
     pub(crate) fn set_text(&mut self, text: &TextSpan, key: *const u8) {
@@ -72,11 +66,10 @@ impl Item {
         }
     }
 
-    /// The message at some addresses, with its key; none if it is so long that it is worked by itself.
+    /// The message at some addresses, with its key; none if a length doesn't fit.
     #[inline]
     pub(crate) fn new(span: &Span, key: *const u8) -> Option<Item> {
-        let fits = !Item::is_long(span);
-        fits.then_some(Item {
+        Some(Item {
             input: span.input,
             output: span.output,
             tag: span.tag,
@@ -239,5 +232,5 @@ pub(crate) fn lines(from: *const u8, bytes: usize) {
 /// Bytes of each text and aad that are asked for; the processor finds the rest of longer ones by itself.
 const FETCHED: usize = 512;
 
-/// Longer texts are worked one by one: they have few ends, and no gap between messages to fill.
+/// Longer texts are worked one by one by most kernels: they have few ends, and no gap between messages to fill.
 pub(crate) const LONGEST_TEXT: usize = 4 << 10;

@@ -19,7 +19,7 @@ use core::ops::Range;
 use std::cell::RefCell;
 
 use desk::{Desk, How, Together};
-use item::{Ahead, Class, Item, LONGEST_TEXT};
+use item::{Ahead, Class, Item};
 use sealift_core::{Status, Work};
 use source::Source;
 
@@ -32,36 +32,42 @@ thread_local! {
 }
 
 /// Takes the messages of a range in windows and gives those that are worked together to a kernel, with
-/// those that will be next; the others are given back. Texts of `long_text` blocks and of more are in one class.
+/// those that will be next; the others are given back.
 pub(super) fn windows(
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
-    long_text: usize,
-    how: fn(&mut Class, usize) -> How,
+    terms: Terms,
     kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
-    DESK.with_borrow_mut(|desks| {
-        on_desks(desks, work, range, schedules, token, long_text, how, kernel)
-    })
+    DESK.with_borrow_mut(|desks| on_desks(desks, work, range, schedules, token, terms, kernel))
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of `windows`, and the desks")]
+/// Which messages a kernel takes, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Terms {
+    /// Texts of so many blocks and of more are in one class.
+    pub(super) long_blocks: usize,
+    /// Longer texts, in bytes, are worked one by one.
+    pub(super) longest_text: usize,
+    /// How so many messages of a class are worked; the class may be made one that stands for several.
+    pub(super) how: fn(&mut Class, usize) -> How,
+}
+
 fn on_desks(
     (now, next): &mut (Desk, Desk),
     work: &mut Work<'_>,
     range: Range<usize>,
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
-    long_text: usize,
-    how: fn(&mut Class, usize) -> How,
+    terms: Terms,
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;
     let has_far_keys = schedules.are_far();
     let mut rest = vec![];
-    let is_longest_long = work.shape().text_bytes_max > LONGEST_TEXT;
+    let is_longest_long = work.shape().text_bytes_max > terms.longest_text;
     let mut spans = work.spans();
     let is_irregular = !spans.is_regular();
     // Then all are, but for tags that are a part of the input of some.
@@ -71,8 +77,7 @@ fn on_desks(
     let is_uniform = !is_irregular && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source =
-        Source { token, spans: &mut spans, schedules, first, long_text, rest: &mut rest, how };
+    let mut source = Source { token, spans: &mut spans, schedules, first, rest: &mut rest, terms };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),

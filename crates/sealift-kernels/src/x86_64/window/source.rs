@@ -2,6 +2,7 @@
 
 use sealift_core::{Op, Span, Spans};
 
+use super::Terms;
 use super::class::ClassId;
 use super::desk::How;
 use super::item::{Class, Item, KeyForm};
@@ -17,12 +18,9 @@ pub(super) struct Source<'b, 's, 'w> {
     pub(super) schedules: Schedules<'b>,
     /// The message that the first of several schedules is for.
     pub(super) first: usize,
-    /// Texts of so many blocks and of more are in one class.
-    pub(super) long_text: usize,
     /// Messages to be worked one by one.
     pub(super) rest: &'b mut Vec<usize>,
-    /// How so many messages of a class are worked; the class may be made one that stands for several.
-    pub(super) how: fn(&mut Class, usize) -> How,
+    pub(super) terms: Terms,
 }
 
 /// The messages of one class.
@@ -38,7 +36,7 @@ impl Source<'_, '_, '_> {
     #[inline]
     pub(super) fn item(&self, span: &Span, message: usize) -> Option<(Item, ClassId)> {
         let (key, rounds) = self.key(message)?;
-        Some((Item::new(span, key)?, id_of(span, self.long_text).under(rounds)))
+        Some((self.new_item(span, key)?, self.id_of(span).under(rounds)))
     }
 
     /// Where messages that lie at equal distances would be if something were done to all of them, from one
@@ -46,8 +44,20 @@ impl Source<'_, '_, '_> {
     pub(super) fn progression(&mut self, op: Op, start: usize) -> Option<(Progression, ClassId)> {
         let (first, second) = (self.spans.get_as(start, op)?, self.spans.get_as(start + 1, op)?);
         let (key, next_key) = (self.key(start)?.0, self.key(start + 1)?.0);
-        let item = Item::new(&first, key)?;
-        Some((Progression::of(item, &Item::new(&second, next_key)?), id_of(&first, self.long_text)))
+        let item = self.new_item(&first, key)?;
+        Some((Progression::of(item, &self.new_item(&second, next_key)?), self.id_of(&first)))
+    }
+
+    #[inline]
+    fn new_item(&self, span: &Span, key: *const u8) -> Option<Item> {
+        if span.text_bytes > self.terms.longest_text { None } else { Item::new(span, key) }
+    }
+
+    /// The class of a message but for its key.
+    #[inline]
+    fn id_of(&self, span: &Span) -> ClassId {
+        let long = self.terms.long_blocks;
+        ClassId::new(span.op, span.text_bytes, span.aad_bytes, span.nonce_bytes, long)
     }
 
     /// Where a message's key is and how many rounds it has; none if the kernels don't take it.
@@ -79,13 +89,7 @@ impl Source<'_, '_, '_> {
             Schedules::Raw => KeyForm::Raw,
         };
         let mut class = id.class(keys, self.spans.tag_bytes());
-        let how = (self.how)(&mut class, messages);
+        let how = (self.terms.how)(&mut class, messages);
         Lot { how, id, class, messages }
     }
-}
-
-/// The class of a message but for its key.
-#[inline]
-fn id_of(span: &Span, long_text: usize) -> ClassId {
-    ClassId::new(span.op, span.text_bytes, span.aad_bytes, span.nonce_bytes, long_text)
 }
