@@ -103,13 +103,7 @@ impl Schedule {
     /// Asks the cache for what a message that is worked by itself reads of it, in the order in which it lies.
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn fetch(&self, path: Path) {
-        let reads_folded = matches!(path, Path::Vaes512(_));
-        let before =
-            Expanded::POWERS_BEFORE + if reads_folded { Expanded::FOLDED_BEFORE } else { 0 };
-        let first = self.address().wrapping_sub(before);
-        x86_64::lines(first, before + 16 * (self.fast_rounds + 1));
-        // How many rounds there are lies behind the record.
-        x86_64::lines(self.address().wrapping_add(16 * RECORD_BLOCKS), 1);
+        Expanded::fetch(self.address(), self.fast_rounds, matches!(path, Path::Vaes512(_)));
     }
 
     // Not a part of what calls it, so that its stack can be wiped.
@@ -177,10 +171,20 @@ impl Expanded {
     pub(crate) const REACH: usize =
         core::mem::offset_of!(Expanded, rounds) - core::mem::offset_of!(Expanded, powers);
 
-    /// The one whose first round key lies there.
+    /// Asks the cache for it as [`Schedule::fetch`] does, given where the first round key lies.
+    #[inline(always)]
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn fetch(round_keys: *const u8, rounds: usize, reads_folded: bool) {
+        let before = Self::POWERS_BEFORE + if reads_folded { Self::FOLDED_BEFORE } else { 0 };
+        x86_64::lines(round_keys.wrapping_sub(before), before + 16 * (rounds + 1));
+        // How many rounds there are lies behind the record.
+        x86_64::lines(round_keys.wrapping_add(16 * RECORD_BLOCKS), 1);
+    }
+
+    /// The one whose first round key is the given one.
     ///
     /// # Safety
-    /// It does, while the reference is used, and nobody writes to it.
+    /// `first` is the address of a [`Schedule`] that lives while the reference does, and that nobody writes to meanwhile.
     #[inline(always)]
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     #[expect(unsafe_code, reason = "kernels have the addresses of keys")]

@@ -242,7 +242,7 @@ fn everything() -> Shapes {
         keys: vec![16, 24, 32],
         nonces: vec![12, 12, 12, 1, 16, 128],
         aads: vec![0, 1, 16, 17, 33, 48, 49, 90, 128, 129, 300],
-        texts: (0..=200).chain([256, 300, 512, 777, 1_420, 4_096]).collect(),
+        texts: (0..=200).chain([256, 257, 300, 512, 777, 1_420, 4_096]).collect(),
         tag: 16,
     }
 }
@@ -297,10 +297,11 @@ fn longer_messages_agree_with_the_model() {
                     aads: vec![aad],
                     texts: (129..800)
                         .chain([1_024, 1_420, 2_047, 2_048, 2_049, 8_192, 10_001])
+                        .chain([16_383, 16_384, 16_385])
                         .collect(),
                     tag: 16,
                 };
-                agree(&mut random, form, &shapes, 24);
+                agree(&mut random, form, &shapes, 80);
             }
         }
     }

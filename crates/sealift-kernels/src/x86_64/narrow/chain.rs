@@ -18,15 +18,16 @@ use crate::{
         gcm, ghash,
         isa::Isa,
         text::{Chain, Span, TagBlocks},
-        window::item::{Ahead, Item, lines},
+        window::item::{Ahead, Item},
     },
 };
 
 /// Works messages of one class, whose texts are longer than a step, on registers of two blocks.
 ///
 /// # Safety
-/// The items' addresses are what they say, they are as the call says, and their keys are expanded ones.
+/// The items' addresses are what they say, they are as the call says, which verifies none, and their keys are expanded ones.
 pub(super) unsafe fn run(isa: HaveVaes256, call: &Call, items: &[Item], ahead: &Ahead<'_>) {
+    debug_assert!(call.op != Op::Verify, "nothing is written where a message is verified");
     match call.op {
         // SAFETY: the token is proof of the instructions; the caller promises the rest.
         Op::Seal => unsafe { work::<true>(isa, call, items, ahead) },
@@ -44,12 +45,11 @@ pub(super) unsafe fn run(isa: HaveVaes256, call: &Call, items: &[Item], ahead: &
 unsafe fn work<const SEAL: bool>(isa: HaveVaes256, call: &Call, items: &[Item], ahead: &Ahead<'_>) {
     let narrow: HaveAesNi = isa.into();
     let mut chain = Chain::<SEAL>::new(isa);
-    let (mut before, mut key) = (items, ptr::null());
+    let (mut before, mut key) = (None, ptr::null());
     for (i, item) in items.iter().enumerate() {
         let next = items.get(i + 1).unwrap_or(item);
         if ahead.has_far_keys {
-            let first = next.key.wrapping_sub(Expanded::POWERS_BEFORE);
-            lines(first, Expanded::POWERS_BEFORE + 16 * (call.rounds + 1));
+            Expanded::fetch(next.key, call.rounds, false);
         }
         // SAFETY: the caller promises an expanded key.
         let schedule = unsafe { Expanded::of_record(item.key) };
@@ -65,14 +65,14 @@ unsafe fn work<const SEAL: bool>(isa: HaveVaes256, call: &Call, items: &[Item], 
         let after = if ahead.is_far { next.input } else { ptr::null() };
         let text = Span::at(item.input, item.output, text_bytes).before(after);
         // SAFETY: the caller promises a text to read and to write, and that it is long.
-        let tag = unsafe { chain.next(schedule, item.key == key, first, hash, ends, text) };
-        if let (Some(tag), [one, ..]) = (tag, before) {
+        let tag = unsafe { chain.push(schedule, item.key == key, first, hash, ends, text) };
+        if let (Some(tag), Some(one)) = (tag, before) {
             // SAFETY: the caller promises the items.
             unsafe { conclude(narrow, call, one, tag) };
         }
-        (before, key) = (&items[i..], item.key);
+        (before, key) = (Some(item), item.key);
     }
-    if let (Some(tag), [one, ..]) = (chain.last(), before) {
+    if let (Some(tag), Some(one)) = (chain.finish(), before) {
         // SAFETY: the caller promises the items.
         unsafe { conclude(narrow, call, one, tag) };
     }

@@ -76,14 +76,16 @@ fn kind<W: Width>(spans: &mut Spans<'_, '_>, message: usize, rounds: usize) -> O
 /// Blocks of text and of aad, as classes have them; none if neither the kernel nor a chain takes so many.
 fn blocks<W: Width>(op: Op, text_bytes: usize, aad_bytes: usize) -> Option<(usize, usize)> {
     let text = text_bytes.div_ceil(16).min(W::TEXT_BLOCKS + 1);
-    if text_bytes <= W::LONGEST_TEXT && chains::<W>(op, text) {
-        return Some((text, 0));
-    }
+    let is_chained = text_bytes <= W::LONGEST_TEXT && chains::<W>(op, text);
     let aad = match aad_bytes.div_ceil(16) {
         few if few < MEDIUM_AAD => few,
         some if some <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD_BLOCKS,
+        _ if is_chained => MEDIUM_AAD_BLOCKS + 1,
         _ => return None,
     };
+    if is_chained {
+        return Some((text, aad));
+    }
     takes::<W>(text, aad).then_some((text, aad))
 }
 

@@ -57,9 +57,12 @@ fn check_all<W: Width>(token: Result<W, Vec<&str>>, path: fn(W) -> Path, seed: u
 }
 
 /// Works longer texts of every length in blocks that makes another end, under keys that some have in common.
-fn check_chains<W: Width>(token: Result<W, Vec<&str>>, path: fn(W) -> Path, seed: u64) {
-    let Ok(w) = token else { return eprintln!("skipped: this processor lacks the instructions") };
-    let mut random = Random(seed);
+#[test]
+fn every_chain_gives_what_the_model_gives() {
+    let Ok(w) = HaveVaes256::check() else {
+        return eprintln!("skipped: this processor lacks the instructions");
+    };
+    let (blocks, mut random) = (HaveVaes256::TEXT_BLOCKS, Random(63));
     for (op, rounds) in
         [Op::Seal, Op::Open].map(|op| [10, 12, 14].map(|rounds| (op, rounds))).concat()
     {
@@ -70,7 +73,11 @@ fn check_chains<W: Width>(token: Result<W, Vec<&str>>, path: fn(W) -> Path, seed
                 rounds,
                 tag_bytes: TAG_BYTES[turn % TAG_BYTES.len()],
                 has_plain_nonces: turn % 3 > 0,
-                text_blocks: W::TEXT_BLOCKS + 1 + random.below(3 * W::TEXT_BLOCKS),
+                // In some the last byte of the counter wraps.
+                text_blocks: [0, 0, 0, 14 * blocks][random.below(4)]
+                    + blocks
+                    + 1
+                    + random.below(3 * blocks),
                 aad_blocks: [0, 0, 1, 2, 7, 20][random.below(6)],
             };
             let count = 1 + random.below(20);
@@ -95,15 +102,10 @@ fn check_chains<W: Width>(token: Result<W, Vec<&str>>, path: fn(W) -> Path, seed
                     // SAFETY: addresses of buffers of those lengths, and expanded keys.
                     unsafe { w.chain(&Call::of(&class), items, &ahead) }
                 };
-                messages::check(path(w), kernel, &class, &messages, &wrong, in_place);
+                messages::check(Path::Vaes256(w), kernel, &class, &messages, &wrong, in_place);
             }
         }
     }
-}
-
-#[test]
-fn every_chain_gives_what_the_model_gives_on_two_lanes() {
-    check_chains(HaveVaes256::check(), Path::Vaes256, 63);
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Width for HaveVaes256 {
     const TEXT_BLOCKS: usize = POWERS;
     const HAS_FOLDED: bool = false;
     const HAS_CHAINS: bool = true;
-    // A chain spares one of so many bytes less than a hundredth.
+    // Of longer ones a chain spares hardly anything.
     const LONGEST_TEXT: usize = 16 << 10;
 
     proven! {

@@ -1,7 +1,6 @@
 //! Texts one after the other, the end of each hashed beside the first step of the next.
 //!
-//! A text by itself has nothing to hash while its first step is encrypted, and nothing to encrypt while its end is hashed: for
-//! one of 1 KiB that is a fifth of the time (Zen 3).
+//! A text by itself has nothing to hash while its first step is encrypted, and nothing to encrypt while its end is hashed.
 
 use core::arch::x86_64::*;
 
@@ -9,7 +8,7 @@ use super::{
     STEP, TagBlocks,
     counters::First,
     end::{load, store},
-    pieces::{pieces, weave_piece},
+    pieces::{first_piece, more_pieces, weave_piece},
     span::Span,
     steps::{self, Steps, fetch},
 };
@@ -25,7 +24,7 @@ use crate::{
 /// Texts on registers of two blocks, all sealed or all opened.
 pub(in crate::x86_64) struct Chain<const SEAL: bool> {
     isa: HaveVaes256,
-    /// What the registers of the present text's steps are multiplied with.
+    /// The power for each register of the present text's steps.
     powers: [Power<HaveVaes256>; STEP],
     end: End,
 }
@@ -40,7 +39,8 @@ struct End {
     lengths: Option<__m128i>,
     /// The block that hides the hash.
     mask: __m128i,
-    is_there: bool,
+    /// How many registers of blocks there are, none without a text.
+    registers: usize,
 }
 
 impl<const SEAL: bool> Chain<SEAL> {
@@ -50,7 +50,7 @@ impl<const SEAL: bool> Chain<SEAL> {
         let (narrow, zero): (HaveAesNi, _) = (isa.into(), isa.broadcast(&0));
         let powers = [Power::of(isa, zero); STEP];
         let mask = narrow.broadcast(&0);
-        let end = End { blocks: [zero; STEP], powers, lengths: None, mask, is_there: false };
+        let end = End { blocks: [zero; STEP], powers, lengths: None, mask, registers: 0 };
         Self { isa, powers, end }
     }
 
@@ -60,7 +60,7 @@ impl<const SEAL: bool> Chain<SEAL> {
     /// # Safety
     /// `text` is readable and writable for its length, which is more than a step.
     #[inline(always)]
-    pub(in crate::x86_64) unsafe fn next(
+    pub(in crate::x86_64) unsafe fn push(
         &mut self,
         schedule: &Expanded,
         is_same_key: bool,
@@ -77,12 +77,22 @@ impl<const SEAL: bool> Chain<SEAL> {
         let mut steps = Steps::new(isa, schedule, &self.powers, first, isa.first_lane(hash));
         let mut mask = narrow.xor(mask, narrow.broadcast(&schedule.first_blocks()[0]));
         let (powers, blocks) = (&end.powers, &mut end.blocks);
-        // Before the first text there are zeros, whose hash is no tag.
+        macro_rules! first_piece {
+            ($($after:literal)+) => {
+                match end.registers.next_multiple_of(2) {
+                    // SAFETY: the caller promises the text.
+                    $($after => unsafe {
+                        first_piece::<SEAL, $after>(&mut steps, &mut mask, &mut text, blocks, powers)
+                    },)+
+                    more => unreachable!("an end of {more} registers"),
+                }
+            };
+        }
+        let hash = first_piece!(0 2 4 6 8);
         // SAFETY: the caller promises the text.
-        let hash =
-            unsafe { pieces::<SEAL, true>(&mut steps, &mut mask, &mut text, blocks, powers) };
-        let tag = end.is_there.then(|| end.tag(isa, hash));
-        (end.mask, end.is_there) = (mask, true);
+        unsafe { more_pieces::<SEAL>(&mut steps, &mut text, &mut end.blocks) };
+        let tag = (end.registers > 0).then(|| end.tag(isa, hash));
+        end.mask = mask;
         macro_rules! registers {
             ($($n:literal)+) => {
                 match text.len().div_ceil(HaveVaes256::BYTES) {
@@ -104,13 +114,13 @@ impl<const SEAL: bool> Chain<SEAL> {
 
     /// The tag of the last text, if there is one.
     #[inline(always)]
-    pub(in crate::x86_64) fn last(&self) -> Option<__m128i> {
+    pub(in crate::x86_64) fn finish(&self) -> Option<__m128i> {
         let (isa, end) = (self.isa, &self.end);
         let mut sums = Sums::nothing(isa);
         for (block, power) in end.blocks.iter().zip(end.powers) {
             sums = sums.and(isa, isa.reverse(*block), power);
         }
-        end.is_there.then(|| end.tag(isa, sums.reduced(isa)))
+        (end.registers > 0).then(|| end.tag(isa, sums.reduced(isa)))
     }
 }
 
@@ -156,7 +166,8 @@ impl End {
         let mut blocks = if SEAL { output } else { input };
         let count = text.len().div_ceil(16);
         let has_room = count < POWERS;
-        let first = POWERS - count - usize::from(has_room);
+        let hashed = count + usize::from(has_room);
+        self.registers = hashed.div_ceil(HaveVaes256::LANES);
         blocks[0] = isa.xor(blocks[0], isa.reverse(steps.hash));
         self.lengths = (!has_room).then_some(lengths);
         let lengths = narrow.reverse(lengths);
@@ -166,7 +177,7 @@ impl End {
         self.blocks = [isa.broadcast(&0); STEP];
         let place = self.blocks.as_mut_ptr().cast::<u8>();
         for (i, register) in blocks.iter().enumerate() {
-            let to = place.wrapping_add(16 * first + i * HaveVaes256::BYTES);
+            let to = place.wrapping_add(16 * (POWERS - hashed) + i * HaveVaes256::BYTES);
             // SAFETY: `N` registers end with the last place, or one before it where that is the lengths' and not among them.
             unsafe { isa.store(to, *register) };
         }

@@ -226,7 +226,7 @@ piece!(weave);
 /// Writes a function that works the first step of a text in one piece, and puts its ciphertext into `hashed`. `mask` is encrypted
 /// with it, a block with the first round key added.
 ///
-/// With `AFTER` what is in `hashed` is taken into a hash before, each register with a power of its own: it is the end of another
+/// The last `AFTER` registers of `hashed` are taken into a hash before, each with a power of its own: they are the end of another
 /// text, and its hash is given back, in lanes.
 ///
 /// # Safety
@@ -235,7 +235,7 @@ macro_rules! first {
     ($name:ident, $kind:ident) => {
         #[inline]
         #[target_feature(enable = "avx,avx2,vaes,vpclmulqdq")]
-        unsafe fn $name<const AFTER: bool>(
+        unsafe fn $name<const AFTER: usize>(
             keys: &[u128],
             powers: &[Power<HaveVaes256>; STEP],
             states: [__m256i; STEP],
@@ -243,13 +243,16 @@ macro_rules! first {
             hashed: &mut [__m256i; STEP],
             text: &Span,
         ) -> __m256i {
-            /// A round of all states and of the mask; of two the first one with `AFTER`.
+            /// A round of all states and of the mask; of two the first one if more than so many registers are hashed.
             macro_rules! both {
                 ($round:expr) => {
                     concat!($round, "vaesenc {mask}, {mask}, {k:x}\n")
                 };
-                ($after:expr, $round:expr) => {
-                    concat!(".if {after}\n", both!($after), ".else\n", both!($round), ".endif\n")
+                ($least:literal, $more:expr, $round:expr) => {
+                    concat!(
+                        concat!(".if {after} > ", $least, "\n", both!($more)),
+                        concat!(".else\n", both!($round), ".endif\n")
+                    )
                 };
             }
             let [a, b, c, d, e, f, g, h] = states;
@@ -258,15 +261,17 @@ macro_rules! first {
             unsafe {
                 asm!(
                     "/* without a text before {powers} {constants} are not read */",
-                    both!(product!(seal, 1), round!(1)),
-                    both!(product!(seal, 2, 32), round!(2)),
-                    both!(product!(seal, 3, 64), round!(3)),
-                    both!(product!(seal, 4, 96), round!(4)),
-                    both!(product!(seal, 5, 128), round!(5)),
-                    both!(product!(seal, 6, 160), round!(6)),
-                    both!(product!(seal, 7, 192), round!(7)),
-                    both!(product!(seal, 8, 224), round!(8)),
-                    both!(reduced!(9), round!(9)),
+                    "vpxor {low}, {low}, {low}",
+                    "vpxor {middle}, {middle}, {middle}",
+                    both!(7, product!(seal, 1, 0), round!(1)),
+                    both!(6, product!(seal, 2, 32), round!(2)),
+                    both!(5, product!(seal, 3, 64), round!(3)),
+                    both!(4, product!(seal, 4, 96), round!(4)),
+                    both!(3, product!(seal, 5, 128), round!(5)),
+                    both!(2, product!(seal, 6, 160), round!(6)),
+                    both!(1, product!(seal, 7, 192), round!(7)),
+                    both!(0, product!(seal, 8, 224), round!(8)),
+                    both!(0, reduced!(9), round!(9)),
                     "cmp {rounds}, 12",
                     "jb 2f",
                     both!(round!(10)),
@@ -286,7 +291,7 @@ macro_rules! first {
                     last!($kind, "f", 160),
                     last!($kind, "g", 192),
                     last!($kind, "h", 224),
-                    after = const AFTER as usize,
+                    after = const AFTER,
                     registers = const STEP,
                     keys = in(reg) keys.as_ptr(),
                     rounds = inout(reg) keys.len() - 1 => _,
@@ -322,49 +327,61 @@ macro_rules! first {
 first!(seal_first, seal);
 first!(open_first, open_later);
 
-/// Works all of a text but its last step in pieces, each hashed beside the next one: that of the last one is left in `hashed`.
-/// `mask` is encrypted with the first. With `AFTER` what is in `hashed` is the end of another text, with a power for each register,
-/// and its hash is given back, in lanes.
+/// Works the first step of a text in one piece: see [`first`].
 ///
 /// # Safety
 /// The text is readable and writable for its length, more than a step.
 #[inline(always)]
-pub(super) unsafe fn pieces<const SEAL: bool, const AFTER: bool>(
+pub(super) unsafe fn first_piece<const SEAL: bool, const AFTER: usize>(
     steps: &mut Steps<'_, HaveVaes256>,
     mask: &mut __m128i,
     text: &mut Span,
     hashed: &mut [__m256i; STEP],
-    end: &[Power<HaveVaes256>; STEP],
+    powers: &[Power<HaveVaes256>; STEP],
 ) -> __m256i {
-    let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
+    let (isa, keys) = (steps.isa, steps.schedule.round_keys());
     fetch(isa, text, BYTES);
     let states = steps.begin();
     let hash = if SEAL {
         // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
         // 11, 13 or 15 round keys.
-        unsafe { seal_first::<AFTER>(keys, end, states, mask, hashed, text) }
+        unsafe { seal_first::<AFTER>(keys, powers, states, mask, hashed, text) }
     } else {
         // SAFETY: as above.
-        unsafe { open_first::<AFTER>(keys, end, states, mask, hashed, text) }
+        unsafe { open_first::<AFTER>(keys, powers, states, mask, hashed, text) }
     };
     text.advance(BYTES);
+    hash
+}
+
+/// Works what follows the first step of a text, but its last step, in pieces, each hashed beside the next one: that of the last one
+/// is left in `hashed`.
+///
+/// # Safety
+/// The text is readable and writable for its length.
+#[inline(always)]
+pub(super) unsafe fn more_pieces<const SEAL: bool>(
+    steps: &mut Steps<'_, HaveVaes256>,
+    text: &mut Span,
+    hashed: &mut [__m256i; STEP],
+) {
+    let (isa, keys, powers) = (steps.isa, steps.schedule.round_keys(), steps.known_powers());
     // The first step needs all registers, and what is put down for it would be loaded and put down again by each step.
     steps.hash = isa.pin(steps.hash);
     while text.len() > BYTES {
         fetch(isa, text, BYTES);
         let (mut states, place) = (steps.begin(), (text.from(), text.to()));
         if SEAL {
-            // SAFETY: as above, and more than a step of text is left.
+            // SAFETY: more than a step of text is left; proof and round keys as above.
             unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place) };
         } else {
-            // SAFETY: as above, and more than a step of text is left.
+            // SAFETY: as for a seal.
             unsafe {
                 open_later::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place)
             };
         }
         text.advance(BYTES);
     }
-    hash
 }
 
 /// Seals all of a text but its last step in pieces: see [`Isa::seal_pieces`].
@@ -379,8 +396,10 @@ pub(in crate::x86_64) unsafe fn seal_pieces(
     text: &mut Span,
 ) -> [__m256i; STEP] {
     let (powers, mut hashed) = (steps.known_powers(), [steps.isa.broadcast(&0); STEP]);
-    // SAFETY: the caller promises it.
-    unsafe { pieces::<true, false>(steps, mask, text, &mut hashed, powers) };
+    // SAFETY: the caller promises the text.
+    unsafe { first_piece::<true, 0>(steps, mask, text, &mut hashed, powers) };
+    // SAFETY: the caller promises the text.
+    unsafe { more_pieces::<true>(steps, text, &mut hashed) };
     hashed
 }
 

@@ -90,9 +90,8 @@ fn on_desks(
             fill(next);
         }
         let has_stream = is_large && is_uniform;
-        let is_far = is_large;
         let mut ahead =
-            Ahead { items: next.items(), is_far, has_stream, has_far_keys, is_irregular };
+            Ahead { items: next.items(), is_far: is_large, has_stream, has_far_keys, is_irregular };
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };
