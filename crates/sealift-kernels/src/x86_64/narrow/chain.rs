@@ -31,7 +31,7 @@ pub(super) unsafe fn run(isa: HaveVaes256, call: &Call, items: &[Item], ahead: &
     match call.op {
         // SAFETY: the token is proof of the instructions; the caller promises the rest.
         Op::Seal => unsafe { work::<true>(isa, call, items, ahead) },
-        // SAFETY: as above.
+        // SAFETY: the token is proof of the instructions; the caller promises the rest, and that nothing is verified.
         _ => unsafe { work::<false>(isa, call, items, ahead) },
     }
     stack::wipe();

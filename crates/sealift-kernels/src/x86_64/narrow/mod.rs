@@ -94,9 +94,10 @@ fn run<W: Expander>(
             Together::Alike(class) if class.text_blocks > W::TEXT_BLOCKS => unsafe {
                 w.chain(&Call::of(class), items, ahead);
             },
-            // SAFETY: as above.
+            // SAFETY: the items are of spans, which borrow the work meanwhile, of the class, and their keys are expanded ones.
             Together::Alike(class) => unsafe { w.run(&Call::of(class), items, ahead) },
-            // SAFETY: as above, and each is of a class that the kernel takes, under raw keys of so many rounds.
+            // SAFETY: the items are of spans, which borrow the work meanwhile, each of a class that the kernel takes, under raw
+            // keys of so many rounds.
             Together::Mixed { rounds, tag_bytes, .. } => unsafe {
                 w.run_fresh(*rounds, *tag_bytes, items, ahead);
             },

@@ -257,7 +257,8 @@ macro_rules! first {
             }
             let [a, b, c, d, e, f, g, h] = states;
             let mut hash = _mm256_setzero_si256();
-            // SAFETY: as for the pieces above.
+            // SAFETY: the caller promises the text; there are as many round keys, powers and places as are read and written, at
+            // addresses that are a multiple of 32 where that is asked for: of registers.
             unsafe {
                 asm!(
                     "/* without a text before {powers} {constants} are not read */",
@@ -347,7 +348,8 @@ pub(super) unsafe fn first_piece<const SEAL: bool, const AFTER: usize>(
         // 11, 13 or 15 round keys.
         unsafe { seal_first::<AFTER>(keys, powers, states, mask, hashed, text) }
     } else {
-        // SAFETY: as above.
+        // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
+        // 11, 13 or 15 round keys.
         unsafe { open_first::<AFTER>(keys, powers, states, mask, hashed, text) }
     };
     text.advance(BYTES);
@@ -372,10 +374,12 @@ pub(super) unsafe fn more_pieces<const SEAL: bool>(
         fetch(isa, text, BYTES);
         let (mut states, place) = (steps.begin(), (text.from(), text.to()));
         if SEAL {
-            // SAFETY: more than a step of text is left; proof and round keys as above.
+            // SAFETY: the steps have proof of the instructions, more than a step of text is left, and every schedule has 11, 13
+            // or 15 round keys.
             unsafe { seal::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place) };
         } else {
-            // SAFETY: as for a seal.
+            // SAFETY: the steps have proof of the instructions, more than a step of text is left, and every schedule has 11, 13
+            // or 15 round keys.
             unsafe {
                 open_later::<STEP>(keys, powers, &mut states, &mut steps.hash, hashed, place)
             };
