@@ -20,6 +20,7 @@ mod output;
 mod overlap;
 mod pieces;
 mod room;
+mod rows;
 mod spans;
 mod spec;
 mod tag;
@@ -42,6 +43,7 @@ pub use nonce::{MAX_NONCE_BYTES, NONCE_BYTES, Nonce, NonceLengths, XAES_NONCE_BY
 pub use output::{Output, OutputPool, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};
 pub use pieces::{MESSAGE_BYTES, Messages, PART_BYTES_MIN, Piece, TextPart};
+pub use rows::{Rows, Strides};
 pub use spans::{Span, Spans, TextSpan};
 pub use spec::{Spec, SpecError};
 pub use tag::{MAX_TAG_BYTES, Tag, TagLength};

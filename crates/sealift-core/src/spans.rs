@@ -1,6 +1,7 @@
 //! Messages of a work as addresses, for kernels that have many of them in flight.
 
 use crate::batch::Geometry;
+use crate::rows::{Row, Rows};
 use std::ops::Range;
 
 use crate::{Batch, Column, Keys, Layout, Op, Ops, Output, Place, Status, Tags, Text};
@@ -53,34 +54,11 @@ impl<'s, 'w> Spans<'s, 'w> {
         }
     }
 
-    /// Whether every part of a message but its key lies as far from that of the message before as it did
-    /// there, and is as long, if as much is done to both: two messages tell where all are.
+    /// Where all are, as far as two of them tell.
     #[must_use]
-    pub fn is_regular(&self) -> bool {
-        let batch = self.batch;
-        let text = match &batch.text {
-            Text::Apart(column) => is_regular(column),
-            Text::InPlace => true,
-        };
-        let tags = match &batch.tags {
-            Tags::Appended => true,
-            Tags::Apart(column) => is_regular(column),
-        };
-        let columns = is_regular(&batch.nonce) && is_regular(&batch.aad) && text && tags;
-        columns && self.text.is_regular() && self.tags.is_regular()
-    }
-
-    /// The same but for the texts, and where tags are behind them but for these.
-    #[must_use]
-    pub fn is_regular_but_for_texts(&self) -> bool {
-        let batch = self.batch;
-        let tags = match &batch.tags {
-            Tags::Appended => true,
-            Tags::Apart(column) => {
-                self.tags.is_regular() && (self.common_op() == Some(Op::Seal) || is_regular(column))
-            }
-        };
-        is_regular(&batch.nonce) && is_regular(&batch.aad) && tags
+    #[inline]
+    pub fn rows(&self) -> Rows {
+        Rows::of(self.batch, self.text.row(), self.tags.row(), self.status)
     }
 
     /// What is done to all messages, if it is the same for all.
@@ -108,7 +86,7 @@ impl<'s, 'w> Spans<'s, 'w> {
     /// Whether raw keys lie at equal distances and are as long.
     #[must_use]
     pub fn has_regular_keys(&self) -> bool {
-        matches!(&self.batch.keys, Keys::Raw(column) if is_regular(column))
+        matches!(&self.batch.keys, Keys::Raw(column) if column.uniform_len().is_some())
     }
 
     /// Where it is written what became of a message.
@@ -371,8 +349,15 @@ impl<'s, 'w> Base<'s, 'w> {
         }
     }
 
-    fn is_regular(&self) -> bool {
-        matches!(self, Self::Empty | Self::Packed { layout: Layout::Fixed { .. }, .. })
+    #[inline]
+    fn row(&self) -> Option<Row> {
+        match self {
+            Self::Empty => Some(Row::NOTHING),
+            Self::Packed { start, layout: Layout::Fixed { stride, len } } => {
+                Some(Row { start: start.cast_const(), stride: *stride, bytes: *len })
+            }
+            Self::Packed { .. } | Self::Scattered(_) => None,
+        }
     }
 
     /// Tells of some messages where the result of each goes and how much room is there.
@@ -420,10 +405,6 @@ impl<'s, 'w> Base<'s, 'w> {
     }
 }
 
-fn is_regular(column: &Column<'_>) -> bool {
-    column.uniform_len().is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -457,6 +438,14 @@ mod tests {
             span.as_ref().is_none_or(|span| span == filled)
         };
         let as_filled = as_filled && (!fits || spans[1..].iter().zip(&filled).all(are_same));
+        let rows = work.spans().rows();
+        let in_row = |(message, span): (usize, &Option<Span>)| {
+            let found = rows.message(message, batch.ops.get(message));
+            found.map(|(span, _)| span) == *span
+        };
+        if rows.are_regular() && !spans.iter().enumerate().all(in_row) {
+            return false;
+        }
         let same =
             |(message, span): (usize, &Option<Span>)| same(&work.slot(message), span.as_ref());
         as_filled && spans.iter().enumerate().all(same)
@@ -555,7 +544,7 @@ mod tests {
             let (mut out, mut tags, mut status) = ([0; 20], [0; 32], [Status::Ok; 2]);
             let (text, tags) = (Place::fixed(&mut out, 10), Place::fixed(&mut tags, 16));
             let output = Output { text, tags, status: &mut status };
-            Work::new(batch, output, &NoKeys).unwrap().spans().is_regular()
+            Work::new(batch, output, &NoKeys).unwrap().spans().rows().are_regular()
         };
         assert!(regular(&batch));
         let offsets = || Column::offsets(&texts, vec![0, 10, 20]);

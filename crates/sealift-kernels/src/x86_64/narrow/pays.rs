@@ -30,7 +30,7 @@ pub(super) fn pays<W: Width>(
         return false;
     }
     let mut spans = work.spans();
-    if !spans.is_regular() {
+    if !spans.rows().are_regular() {
         return look_alike::<W>(&mut spans, range, schedules);
     }
     // As long are all, but for tags that are a part of the input of some.

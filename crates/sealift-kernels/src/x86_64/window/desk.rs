@@ -65,10 +65,10 @@ impl Desk {
     /// Takes the messages of a window; those that are worked one by one go to the source's rest.
     pub(super) fn fill(&mut self, source: &mut Source<'_, '_, '_>, window: Range<usize>) {
         self.clear();
-        let (is_many, spans) = (window.len() > 1, &source.spans);
-        let taken = if is_many && spans.is_regular() {
+        let (is_many, rows) = (window.len() > 1, &source.rows);
+        let taken = if is_many && rows.are_regular() {
             self.take_regular(source, &window)
-        } else if is_many && spans.is_regular_but_for_texts() {
+        } else if is_many && rows.are_regular_but_for_texts() {
             self.take_texts(source, &window)
         } else {
             None
@@ -267,8 +267,9 @@ impl Desk {
 
     /// Makes a group of all items, of one class; returns how many are in it.
     fn alike(&mut self, source: &Source<'_, '_, '_>, id: ClassId) -> usize {
-        self.lots.push(source.lot(id, self.taken));
-        self.group(|_, _| ())
+        let Some(together) = source.lot(id, self.taken).together() else { return 0 };
+        self.groups.push((together, self.taken));
+        self.taken
     }
 
     /// Where messages go so that those that are worked together are behind each other, and how many of
@@ -295,14 +296,7 @@ impl Desk {
         for lot in lots {
             begin(lot.id, u16::try_from(end).unwrap_or(u16::MAX));
             end += lot.messages;
-            let together = match lot.how {
-                How::Alike => Together::Alike(lot.class),
-                How::Mixed => {
-                    let Class { keys, rounds, tag_bytes, .. } = lot.class;
-                    Together::Mixed { keys, rounds, tag_bytes }
-                }
-                How::Alone => continue,
-            };
+            let Some(together) = lot.together() else { continue };
             taken = end;
             match self.groups.last_mut() {
                 Some((last, last_end)) if *last == together => *last_end = end,

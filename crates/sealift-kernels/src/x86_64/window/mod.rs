@@ -69,7 +69,8 @@ fn on_desks(
     let mut rest = vec![];
     let is_longest_long = work.shape().text_bytes_max > terms.longest_text;
     let mut spans = work.spans();
-    let is_irregular = !spans.is_regular();
+    let rows = spans.rows();
+    let is_irregular = !rows.are_regular();
     // Then all are, but for tags that are a part of the input of some.
     if is_longest_long && !is_irregular {
         return range.collect();
@@ -77,7 +78,7 @@ fn on_desks(
     let is_uniform = !is_irregular && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source = Source { token, spans: &mut spans, schedules, first, rest: &mut rest, terms };
+    let mut source = Source { token, spans: &mut spans, rows, schedules, first, rest: &mut rest, terms };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),

@@ -3,7 +3,7 @@
 
 use core::{arch::x86_64::*, ptr};
 
-use sealift_core::TextSpan;
+use sealift_core::{Status, Strides, TextSpan};
 
 use super::item::Item;
 use crate::x86_64::{
@@ -23,20 +23,11 @@ pub(crate) struct Progression {
 struct Step([u64; 8]);
 
 impl Progression {
-    /// The one that begins with two items.
-    pub(crate) fn of(first: Item, second: &Item) -> Progression {
-        let bytes = |from: *const u8, to: *const u8| to.addr().wrapping_sub(from.addr()) as u64;
-        let step = Step([
-            bytes(first.input, second.input),
-            bytes(first.output, second.output),
-            bytes(first.tag, second.tag),
-            bytes(first.nonce, second.nonce),
-            bytes(first.aad, second.aad),
-            bytes(first.key, second.key),
-            bytes(first.status.cast(), second.status.cast()),
-            0,
-        ]);
-        Progression { first, step }
+    /// The one that begins with an item.
+    pub(crate) fn of(first: Item, strides: &Strides, key_stride: usize) -> Progression {
+        let Strides { nonce, aad, input, output, tag } = *strides;
+        let step = [input, output, tag, nonce, aad, key_stride, size_of::<Status>(), 0];
+        Progression { first, step: Step(step.map(|bytes| bytes as u64)) }
     }
 
     /// Writes its first items.

@@ -1,10 +1,10 @@
 //! Messages of a batch on their way to a desk.
 
-use sealift_core::{Op, Span, Spans};
+use sealift_core::{Op, Rows, Span, Spans};
 
 use super::Terms;
 use super::class::ClassId;
-use super::desk::How;
+use super::desk::{How, Together};
 use super::item::{Class, Item, KeyForm};
 use super::progression::Progression;
 use crate::Schedules;
@@ -15,6 +15,8 @@ pub(super) struct Source<'b, 's, 'w> {
     /// For making items at equal distances, if there is one.
     pub(super) token: Option<HaveVaes512>,
     pub(super) spans: &'b mut Spans<'s, 'w>,
+    /// Of the spans.
+    pub(super) rows: Rows,
     pub(super) schedules: Schedules<'b>,
     /// The message that the first of several schedules is for.
     pub(super) first: usize,
@@ -31,6 +33,18 @@ pub(super) struct Lot {
     pub(super) messages: usize,
 }
 
+impl Lot {
+    /// What is given to a kernel; none if they are worked one by one.
+    pub(super) fn together(&self) -> Option<Together> {
+        let Class { keys, rounds, tag_bytes, .. } = self.class;
+        match self.how {
+            How::Alike => Some(Together::Alike(self.class)),
+            How::Mixed => Some(Together::Mixed { keys, rounds, tag_bytes }),
+            How::Alone => None,
+        }
+    }
+}
+
 impl Source<'_, '_, '_> {
     /// A message as an item; none if it is worked alone whatever the others are.
     #[inline]
@@ -41,11 +55,16 @@ impl Source<'_, '_, '_> {
 
     /// Where messages that lie at equal distances would be if something were done to all of them, from one
     /// on, and their class but for the key.
-    pub(super) fn progression(&mut self, op: Op, start: usize) -> Option<(Progression, ClassId)> {
-        let (first, second) = (self.spans.get_as(start, op)?, self.spans.get_as(start + 1, op)?);
-        let (key, next_key) = (self.key(start)?.0, self.key(start + 1)?.0);
-        let item = self.new_item(&first, key)?;
-        Some((Progression::of(item, &self.new_item(&second, next_key)?), self.id_of(&first)))
+    pub(super) fn progression(&self, op: Op, start: usize) -> Option<(Progression, ClassId)> {
+        let (span, strides) = self.rows.message(start, op)?;
+        let key = self.key(start)?.0;
+        let key_stride = match self.schedules {
+            // Where there is a key for each, they are put in place afterwards.
+            Schedules::One(_) | Schedules::Each(_) => 0,
+            Schedules::Raw => self.key(start + 1)?.0.addr().wrapping_sub(key.addr()),
+        };
+        let item = self.new_item(&span, key)?;
+        Some((Progression::of(item, &strides, key_stride), self.id_of(&span)))
     }
 
     #[inline]
