@@ -46,7 +46,7 @@ pub(crate) struct Row {
 }
 
 impl Rows {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(
         batch: &Batch<'_>,
         output: Option<Row>,
@@ -78,14 +78,14 @@ impl Rows {
 
     /// Whether that holds for every column.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn are_regular(&self) -> bool {
         self.input.is_some() && self.output.is_some() && self.are_regular_but_for_texts()
     }
 
     /// The same but for the texts, and where tags are behind them but for these.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn are_regular_but_for_texts(&self) -> bool {
         let tags = self.appended > 0 || (self.made_tags.is_some() && self.checked_tags.is_some());
         self.nonce.is_some() && self.aad.is_some() && tags
@@ -94,7 +94,7 @@ impl Rows {
     /// A message as if this were done to it, and how far its parts are from those of the message before; none if its input is
     /// shorter than the tag it should end with. A part that does not lie so is nowhere and has no bytes.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn message(&self, message: usize, op: Op) -> Option<(Span, Strides)> {
         let at = |row: Option<Row>| row.unwrap_or(Row::NOTHING).at(message);
         let (nonce, aad) = (at(self.nonce), at(self.aad));
@@ -110,7 +110,8 @@ impl Rows {
             (Op::Seal, _) => output.behind(text_bytes),
             _ => input.behind(text_bytes),
         };
-        let output = if op == Op::Verify { Row { start: ptr::null(), ..Row::NOTHING } } else { output };
+        let output =
+            if op == Op::Verify { Row { start: ptr::null(), ..Row::NOTHING } } else { output };
         let span = Span {
             op,
             nonce: nonce.start,
@@ -139,7 +140,7 @@ impl Row {
     pub(crate) const NOTHING: Self =
         Self { start: ptr::without_provenance(1), stride: 0, bytes: 0 };
 
-    #[inline]
+    #[inline(always)]
     fn of_column(column: &Column<'_>) -> Option<Self> {
         match column {
             Column::Empty => Some(Self::NOTHING),
@@ -155,13 +156,13 @@ impl Row {
     }
 
     /// The same from a message on.
-    #[inline]
+    #[inline(always)]
     fn at(self, message: usize) -> Self {
         Self { start: self.start.wrapping_add(message.wrapping_mul(self.stride)), ..self }
     }
 
     /// What lies so many bytes behind.
-    #[inline]
+    #[inline(always)]
     fn behind(self, bytes: usize) -> Self {
         Self { start: self.start.wrapping_add(bytes), ..self }
     }

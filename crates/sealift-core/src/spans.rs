@@ -56,7 +56,7 @@ impl<'s, 'w> Spans<'s, 'w> {
 
     /// Where all are, as far as two of them tell.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn rows(&self) -> Rows {
         Rows::of(self.batch, self.text.row(), self.tags.row(), self.status)
     }
@@ -349,7 +349,7 @@ impl<'s, 'w> Base<'s, 'w> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn row(&self) -> Option<Row> {
         match self {
             Self::Empty => Some(Row::NOTHING),
@@ -439,16 +439,28 @@ mod tests {
         };
         let as_filled = as_filled && (!fits || spans[1..].iter().zip(&filled).all(are_same));
         let rows = work.spans().rows();
-        let in_row = |(message, span): (usize, &Option<Span>)| {
-            let found = rows.message(message, batch.ops.get(message));
-            found.map(|(span, _)| span) == *span
-        };
-        if rows.are_regular() && !spans.iter().enumerate().all(in_row) {
+        if rows.are_regular() && !spans.iter().enumerate().all(|(at, span)| in_row(rows, at, span))
+        {
             return false;
         }
         let same =
             |(message, span): (usize, &Option<Span>)| same(&work.slot(message), span.as_ref());
         as_filled && spans.iter().enumerate().all(same)
+    }
+
+    /// Whether rows tell of a message what its span does, and of the one behind it.
+    fn in_row(rows: Rows, message: usize, span: &Option<Span>) -> bool {
+        let Some(span) = span else { return true };
+        let of = |message| rows.message(message, span.op);
+        let (Some((found, strides)), Some((next, _))) = (of(message), of(message + 1)) else {
+            return false;
+        };
+        let nonce = found.nonce.wrapping_add(strides.nonce) == next.nonce;
+        let aad = found.aad.wrapping_add(strides.aad) == next.aad;
+        let input = found.input.wrapping_add(strides.input) == next.input;
+        let output = found.output.wrapping_add(strides.output) == next.output;
+        let tag = found.tag.wrapping_add(strides.tag) == next.tag;
+        found == *span && nonce && aad && input && output && tag
     }
 
     fn same(slot: &crate::Slot<'_>, span: Option<&Span>) -> bool {

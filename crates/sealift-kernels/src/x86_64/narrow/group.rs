@@ -115,6 +115,11 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
         masks: [w.lane::<0>(zero); N],
     };
     let (mut before, mut live) = groups.get(0);
+    if ahead.has_far_keys {
+        for index in 0..AHEAD.min(groups.len()) {
+            fetch_keys::<W>(call, groups.get(index).0);
+        }
+    }
     for index in 0..=groups.len() {
         let is_behind = index == groups.len();
         let (group, group_live) = if is_behind { (before, live) } else { groups.get(index) };

@@ -78,7 +78,8 @@ fn on_desks(
     let is_uniform = !is_irregular && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
     let first = range.start;
-    let mut source = Source { token, spans: &mut spans, rows, schedules, first, rest: &mut rest, terms };
+    let mut source =
+        Source { token, spans: &mut spans, rows, schedules, first, rest: &mut rest, terms };
     let mut starts = range.clone().step_by(messages);
     let mut fill = |desk: &mut Desk| match starts.next() {
         Some(start) => desk.fill(&mut source, start..range.end.min(start + messages)),
