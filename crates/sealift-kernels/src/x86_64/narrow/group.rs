@@ -115,11 +115,6 @@ pub(super) unsafe fn groups<W: Width, const T: usize, const N: usize, const R: u
         masks: [w.lane::<0>(zero); N],
     };
     let (mut before, mut live) = groups.get(0);
-    if ahead.has_far_keys {
-        for index in 0..AHEAD.min(groups.len()) {
-            fetch_keys::<W>(call, groups.get(index).0);
-        }
-    }
     for index in 0..=groups.len() {
         let is_behind = index == groups.len();
         let (group, group_live) = if is_behind { (before, live) } else { groups.get(index) };
@@ -178,6 +173,13 @@ fn fetch(ahead: &mut Ahead<'_>, messages: usize) {
 
 /// Keys from afar are asked for so many groups ahead.
 const AHEAD: usize = 2;
+
+/// Asks for the keys of the first groups, which nobody has asked for ahead.
+pub(super) fn fetch_first_keys<W: Width, const N: usize>(call: &Call, groups: &Groups<'_, N>) {
+    for index in 0..AHEAD.min(groups.len()) {
+        fetch_keys::<W>(call, groups.get(index).0);
+    }
+}
 
 /// Asks for the round keys of messages and the powers that they are hashed with. As `fetch`, by itself.
 #[inline(never)]

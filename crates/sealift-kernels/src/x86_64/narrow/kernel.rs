@@ -97,6 +97,9 @@ macro_rules! kernel {
                 ahead: &mut Ahead<'_>,
             ) {
                 if let Some(groups) = Groups::of(items, spare) {
+                    if ahead.has_far_keys {
+                        group::fetch_first_keys::<$token, N>(call, &groups);
+                    }
                     // SAFETY: the token is proof of the instructions; the caller promises the rest.
                     unsafe { work::<T, N, R>(w, call, &groups, ahead) }
                 }
