@@ -113,21 +113,10 @@ impl<'s, 'w> Spans<'s, 'w> {
     #[must_use]
     #[inline]
     pub fn get(&mut self, message: usize) -> Option<Span> {
-        self.get_as(message, self.op(message))
-    }
-
-    /// The same as if something else were done to it, none if it has no tag for that; its parts then are
-    /// addresses only, readable and writable where that is what is done.
-    ///
-    /// # Panics
-    /// If there is no such message.
-    #[must_use]
-    #[inline]
-    pub fn get_as(&mut self, message: usize, op: Op) -> Option<Span> {
         let batch = self.batch;
         assert!(message < batch.len, "message {message} of {}", batch.len);
         let place = self.text.get(message);
-        let Geometry { text, .. } = batch.geometry_as(op, message, place.room);
+        let Geometry { op, text, .. } = batch.geometry(message, place.room);
         let text_bytes = text?;
         let input = match &batch.text {
             Text::Apart(column) => column.get(message).as_ptr(),
@@ -138,8 +127,7 @@ impl<'s, 'w> Spans<'s, 'w> {
             (Tags::Appended, Op::Seal) => output.wrapping_add(text_bytes),
             (Tags::Appended, _) => input.wrapping_add(text_bytes).cast_mut(),
             (Tags::Apart(_), Op::Seal) => self.tags.get(message).start,
-            // Not checked where nothing is opened.
-            (Tags::Apart(column), _) => column.find(message)?.as_ptr().cast_mut(),
+            (Tags::Apart(column), _) => column.get(message).as_ptr().cast_mut(),
         };
         let (nonce, aad) = (batch.nonce.get(message), batch.aad.get(message));
         Some(Span {

@@ -120,12 +120,7 @@ impl Batch<'_> {
     /// How message `message` divides, given the length of what it has as input.
     #[inline(always)]
     pub(crate) fn geometry(&self, message: usize, slot: usize) -> Geometry {
-        self.geometry_as(self.ops.get(message), message, slot)
-    }
-
-    /// The same as if something else were done to it.
-    #[inline(always)]
-    pub(crate) fn geometry_as(&self, op: Op, message: usize, slot: usize) -> Geometry {
+        let op = self.ops.get(message);
         let bytes = match &self.text {
             Text::Apart(column) => column.get(message).len(),
             Text::InPlace => slot,

@@ -160,20 +160,6 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The bytes of one message, if the column has it: for columns that were not checked.
-    #[inline]
-    pub(crate) fn find(&self, message: usize) -> Option<&[u8]> {
-        match self {
-            Self::Empty => Some(&[]),
-            Self::Same(buffer) => Some(buffer.as_ref()),
-            Self::Packed { buffer, layout: Layout::Fixed { stride, len } } => {
-                let start = message.checked_mul(*stride)?;
-                buffer.as_ref().get(start..start.checked_add(*len)?)
-            }
-            Self::Packed { .. } | Self::Scattered(_) => Some(self.get(message)),
-        }
-    }
-
     /// Checks that there are `messages` and that each lies inside its buffer, and gives the one length that all have, when
     /// the column's form says so.
     #[inline(always)]
