@@ -10,6 +10,7 @@ pub struct Rows {
     aad: Option<Row>,
     input: Option<Row>,
     output: Option<Row>,
+    /// No bytes where none is made.
     made_tags: Option<Row>,
     /// No bytes where nobody looks at them.
     checked_tags: Option<Row>,
@@ -57,11 +58,17 @@ impl Rows {
             Text::Apart(column) => (false, Row::of_column(column)),
             Text::InPlace => (true, output),
         };
-        let checked_tags = match &batch.tags {
-            Tags::Apart(column) if !matches!(batch.ops, Ops::All(Op::Seal)) => {
-                Row::of_column(column)
-            }
-            _ => Some(Row::NOTHING),
+        let (makes, checks) = match batch.ops {
+            Ops::All(Op::Seal) => (true, false),
+            Ops::All(Op::Open | Op::Verify) => (false, true),
+            Ops::Each(_) => (true, true),
+        };
+        let (made_tags, checked_tags) = match &batch.tags {
+            Tags::Appended => (Some(Row::NOTHING), Some(Row::NOTHING)),
+            Tags::Apart(column) => (
+                if makes { made_tags } else { Some(Row::NOTHING) },
+                if checks { Row::of_column(column) } else { Some(Row::NOTHING) },
+            ),
         };
         Self {
             nonce: Row::of_column(&batch.nonce),
@@ -76,7 +83,7 @@ impl Rows {
         }
     }
 
-    /// Whether that holds for every column.
+    /// Whether that holds for every column in use.
     #[must_use]
     #[inline(always)]
     pub fn are_regular(&self) -> bool {
@@ -87,12 +94,13 @@ impl Rows {
     #[must_use]
     #[inline(always)]
     pub fn are_regular_but_for_texts(&self) -> bool {
-        let tags = self.appended > 0 || (self.made_tags.is_some() && self.checked_tags.is_some());
+        let tags = self.made_tags.is_some() && self.checked_tags.is_some();
         self.nonce.is_some() && self.aad.is_some() && tags
     }
 
     /// A message as if this were done to it, and how far its parts are from those of the message before; none if its input is
-    /// shorter than the tag it should end with. A part that does not lie so is nowhere and has no bytes.
+    /// shorter than the tag it should end with. Its parts are addresses only: readable and writable where the batch has such a
+    /// message, that is done to it, and the columns of them are regular.
     #[must_use]
     #[inline(always)]
     pub fn message(&self, message: usize, op: Op) -> Option<(Span, Strides)> {

@@ -54,7 +54,7 @@ impl<'s, 'w> Spans<'s, 'w> {
         }
     }
 
-    /// Where all are, as far as two of them tell.
+    /// Where all are, as far as one of them tells.
     #[must_use]
     #[inline(always)]
     pub fn rows(&self) -> Rows {
@@ -438,7 +438,9 @@ mod tests {
 
     /// Whether rows tell of a message what its span does, and of the one behind it.
     fn in_row(rows: Rows, message: usize, span: &Option<Span>) -> bool {
-        let Some(span) = span else { return true };
+        let Some(span) = span else {
+            return [Op::Open, Op::Verify].iter().all(|op| rows.message(message, *op).is_none());
+        };
         let of = |message| rows.message(message, span.op);
         let (Some((found, strides)), Some((next, _))) = (of(message), of(message + 1)) else {
             return false;
@@ -537,16 +539,27 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_regular_when_every_column_is() {
+    fn a_batch_is_regular_when_every_column_in_use_is() {
         let (nonces, texts) = ([0; 24], [0; 20]);
         let batch = Batch::seal(2, SESSION, Column::fixed(&nonces, 12), Column::fixed(&texts, 10));
-        let regular = |batch: &Batch<'_>| {
-            let (mut out, mut tags, mut status) = ([0; 20], [0; 32], [Status::Ok; 2]);
-            let (text, tags) = (Place::fixed(&mut out, 10), Place::fixed(&mut tags, 16));
+        let regular_with = |batch: &Batch<'_>, tags| {
+            let (mut out, mut status) = ([0; 52], [Status::Ok; 2]);
+            let text = Place::fixed(&mut out, 26);
             let output = Output { text, tags, status: &mut status };
             Work::new(batch, output, &NoKeys).unwrap().spans().rows().are_regular()
         };
+        let regular = |batch: &Batch<'_>| regular_with(batch, Place::fixed(vec![0; 32].leak(), 16));
         assert!(regular(&batch));
+        let slot = || &mut *vec![0; 16].leak();
+        let scattered = || Place::Scattered(vec![slot(), slot()]);
+        assert!(!regular_with(&batch, scattered()));
+        assert!(regular_with(&Batch { tags: Tags::Appended, ..batch.clone() }, scattered()));
+        let open = Batch {
+            ops: Ops::All(Op::Open),
+            tags: Column::fixed(&[0; 32], 16).into(),
+            ..batch.clone()
+        };
+        assert!(regular_with(&open, scattered()));
         let offsets = || Column::offsets(&texts, vec![0, 10, 20]);
         assert!(!regular(&Batch { text: offsets().into(), ..batch.clone() }));
         assert!(!regular(&Batch { aad: offsets(), ..batch.clone() }));

@@ -241,3 +241,53 @@ fn a_message_shorter_than_its_tag_is_refused_among_many_others() {
         assert_eq!((refused, status[SHORT]), (vec![SHORT], Status::AuthFailed), "{}", path.name());
     }
 }
+
+/// What becomes of texts at equal distances, with tags behind them, to each of which something else may be done.
+fn fixed(path: Path, ops: &[Op], input: &[u8], bytes: usize) -> (Vec<u8>, Vec<Status>) {
+    let (room, nonces) = (bytes + TAG, Random(5).bytes(12 * ops.len()));
+    let schedule = Schedule::from_raw(path, &[7; 16]).unwrap();
+    let session = SessionId { slot: 0, generation: 1 };
+    let seal = Batch::seal(
+        ops.len(),
+        session,
+        Column::fixed(&nonces, 12),
+        Column::strided(input, bytes + GAP, bytes),
+    );
+    let batch = Batch { ops: Ops::Each(ops.into()), tags: Tags::Appended, ..seal };
+    let (mut out, mut status) =
+        (vec![0xee; room * ops.len()], vec![Status::NotProcessed; ops.len()]);
+    let text = Place::fixed(&mut out, room);
+    let output = Output { text, tags: Place::Empty, status: &mut status };
+    let mut work = Work::new(&batch, output, &NoKeys).unwrap();
+    run(path, &mut work, 0..ops.len(), Schedules::One(&schedule));
+    (out, status)
+}
+
+#[test]
+fn at_equal_distances_something_else_is_done_to_each_message() {
+    const MANY: usize = 150;
+    let mut random = Random(22);
+    for bytes in [TAG - 1, TAG, 20, 100, 300] {
+        let ops: Vec<_> =
+            (0..MANY).map(|_| random.pick(&[Op::Seal, Op::Open, Op::Verify])).collect();
+        let mut input = random.bytes(MANY * (bytes + GAP));
+        if let Some(text) = bytes.checked_sub(TAG) {
+            let plain = random.bytes(MANY * (text + GAP));
+            let (sealed, _) = fixed(Path::Model, &[Op::Seal; MANY], &plain, text);
+            let of = |at: usize| &sealed[at * bytes..][..bytes];
+            // Some are not what they should be.
+            for at in (0..MANY).filter(|at| at % 7 > 0) {
+                input[at * (bytes + GAP)..][..bytes].copy_from_slice(of(at));
+            }
+        }
+        let right = fixed(Path::Model, &ops, &input, bytes);
+        let opened = ops
+            .iter()
+            .zip(&right.1)
+            .filter(|(op, status)| **op != Op::Seal && **status == Status::Ok);
+        assert_eq!(opened.count() > MANY / 3, bytes >= TAG);
+        for path in Path::available() {
+            assert!(fixed(path, &ops, &input, bytes) == right, "{}, {bytes} bytes", path.name());
+        }
+    }
+}

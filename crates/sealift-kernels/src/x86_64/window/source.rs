@@ -59,7 +59,7 @@ impl Source<'_, '_, '_> {
         let (span, strides) = self.rows.message(start, op)?;
         let key = self.key(start)?.0;
         let key_stride = match self.schedules {
-            // Where there is a key for each, they are put in place afterwards.
+            // Of keys of their own each is put in place afterwards.
             Schedules::One(_) | Schedules::Each(_) => 0,
             Schedules::Raw => self.key(start + 1)?.0.addr().wrapping_sub(key.addr()),
         };
