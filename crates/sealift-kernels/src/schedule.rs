@@ -190,7 +190,7 @@ impl Expanded {
     #[expect(unsafe_code, reason = "kernels have the addresses of keys")]
     pub(crate) unsafe fn of_record<'a>(first: *const u8) -> &'a Expanded {
         let expanded = first.wrapping_sub(core::mem::offset_of!(Expanded, record));
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises a schedule around that address, which lives as long and is not written to.
         unsafe { &*expanded.cast() }
     }
 
