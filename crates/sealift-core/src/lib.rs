@@ -21,6 +21,7 @@ mod overlap;
 mod pieces;
 mod room;
 mod rows;
+mod slots;
 mod spans;
 mod spec;
 mod tag;
@@ -44,10 +45,11 @@ pub use output::{Output, OutputPool, OwnedOutput, Place};
 pub use overlap::{Region, find_overlap};
 pub use pieces::{MESSAGE_BYTES, Messages, PART_BYTES_MIN, Piece, TextPart};
 pub use rows::{Rows, Strides};
+pub use slots::{Slot, SlotTag, SlotText, Slots};
 pub use spans::{Span, Spans, TextSpan};
 pub use spec::{Spec, SpecError};
 pub use tag::{MAX_TAG_BYTES, Tag, TagLength};
-pub use work::{Slot, SlotTag, SlotText, Work};
+pub use work::Work;
 
 /// What is done to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -100,10 +100,7 @@ impl<'s, 'w> Spans<'s, 'w> {
     #[must_use]
     #[inline]
     pub fn raw_key(&self, message: usize) -> Option<&'w [u8]> {
-        match &self.batch.keys {
-            Keys::Raw(column) => Some(column.get(message)),
-            Keys::Session(_) | Keys::Sessions(_) => None,
-        }
+        self.batch.raw_key(message)
     }
 
     /// One message; none when its input is shorter than the tag it should end with.
@@ -431,9 +428,11 @@ mod tests {
         {
             return false;
         }
-        let same =
-            |(message, span): (usize, &Option<Span>)| same(&work.slot(message), span.as_ref());
-        as_filled && spans.iter().enumerate().all(same)
+        let is_own = |(message, span): (usize, &Option<Span>)| {
+            same(&work.slot(message), span.as_ref())
+                && same(&work.slots().slot(message), span.as_ref())
+        };
+        as_filled && spans.iter().enumerate().all(is_own)
     }
 
     /// Whether rows tell of a message what its span does, and of the one behind it.

@@ -1,8 +1,8 @@
 //! A batch together with where its results go, checked once.
 
 use crate::{
-    Batch, BatchError, DeviceError, Key, KeySource, Keys, Op, Output, Place, SessionId, Shape,
-    Spans, Status, Tags, Text, room,
+    Batch, BatchError, DeviceError, Key, KeySource, Op, Output, SessionId, Shape, Slot, SlotTag,
+    SlotText, Slots, Spans, Status, room,
 };
 use std::sync::Arc;
 
@@ -103,16 +103,6 @@ impl<'w> Work<'w> {
         })
     }
 
-    /// The raw key of a message, when the batch carries raw keys.
-    #[must_use]
-    #[inline]
-    pub fn raw_key(&self, message: usize) -> Option<&'w [u8]> {
-        match &self.batch.keys {
-            Keys::Raw(column) => Some(column.get(message)),
-            Keys::Session(_) | Keys::Sessions(_) => None,
-        }
-    }
-
     /// Writes down what became of a message.
     #[inline]
     pub fn set_status(&mut self, message: usize, status: Status) {
@@ -159,123 +149,29 @@ impl<'w> Work<'w> {
         Spans::of(self.batch, &mut self.output)
     }
 
-    /// One message with its place, taken apart.
+    /// One message with its place, taken apart. For many of them there are [`slots`](Self::slots).
+    ///
+    /// # Panics
+    /// If there is no such message.
     #[inline(always)]
     pub fn slot(&mut self, message: usize) -> Slot<'_> {
-        let (batch, op) = (self.batch, self.batch.ops.get(message));
-        let (place, tags) = (self.output.text.get(message), &mut self.output.tags);
-        let input = match &batch.text {
-            Text::Apart(column) => Some(column.get(message)),
-            Text::InPlace => None,
-        };
-        let bytes = batch.text_bytes(op, input.map_or(place.len(), <[u8]>::len));
-        let (text, tag) = match (input, bytes) {
-            (Some(input), Some(bytes)) => {
-                apart(batch, (message, op), input.split_at(bytes), place, tags)
-            }
-            (None, Some(bytes)) => in_place(batch, (message, op), place.split_at_mut(bytes), tags),
-            (input, None) => {
-                if op == Op::Open && input.is_some() {
-                    place.fill(0);
-                }
-                (SlotText::Read(&[]), SlotTag::Missing)
-            }
-        };
-        Slot { op, nonce: batch.nonce.get(message), aad: batch.aad.get(message), text, tag }
+        Slots::of_one(self.batch, &mut self.output).into_slot(message)
     }
-}
 
-/// One message of a [`Work`] with its place.
-pub struct Slot<'s> {
-    /// What is done to it.
-    pub op: Op,
-    /// 1 to 128 bytes.
-    pub nonce: &'s [u8],
-    /// Authenticated and not encrypted.
-    pub aad: &'s [u8],
-    /// Input and output.
-    pub text: SlotText<'s>,
-    /// The tag.
-    pub tag: SlotTag<'s>,
-}
-
-/// A message's text.
-pub enum SlotText<'s> {
-    /// Read from one place and written to another, of the same length.
-    Apart {
-        /// Plaintext of a seal, ciphertext of an open.
-        input: &'s [u8],
-        /// The other one.
-        output: &'s mut [u8],
-    },
-    /// Overwritten by its result.
-    InPlace(&'s mut [u8]),
-    /// Ciphertext that is only verified.
-    Read(&'s [u8]),
-}
-
-/// A message's tag.
-pub enum SlotTag<'s> {
-    /// A seal writes it.
-    Write(&'s mut [u8]),
-    /// Open and verify compare it.
-    Check(&'s [u8]),
-    /// The input is shorter than the tag it should end with: it does not open.
-    Missing,
-}
-
-#[inline(always)]
-fn apart<'s>(
-    batch: &'s Batch<'_>,
-    (message, op): (usize, Op),
-    (text, behind): (&'s [u8], &'s [u8]),
-    place: &'s mut [u8],
-    tags: &'s mut Place<'_>,
-) -> (SlotText<'s>, SlotTag<'s>) {
-    let (output, tag_place) = place.split_at_mut(if op == Op::Verify { 0 } else { text.len() });
-    let tag = tag_of(batch, (message, op), behind, tag_place, tags);
-    match op {
-        Op::Verify => (SlotText::Read(text), tag),
-        Op::Seal | Op::Open => (SlotText::Apart { input: text, output }, tag),
-    }
-}
-
-#[inline(always)]
-fn in_place<'s>(
-    batch: &'s Batch<'_>,
-    (message, op): (usize, Op),
-    (text, behind): (&'s mut [u8], &'s mut [u8]),
-    tags: &'s mut Place<'_>,
-) -> (SlotText<'s>, SlotTag<'s>) {
-    match op {
-        Op::Seal => (SlotText::InPlace(text), tag_of(batch, (message, op), &[], behind, tags)),
-        Op::Open => (SlotText::InPlace(text), tag_of(batch, (message, op), behind, &mut [], tags)),
-        Op::Verify => (SlotText::Read(text), tag_of(batch, (message, op), behind, &mut [], tags)),
-    }
-}
-
-/// A message's tag: behind its text or in the column of tags, to be written or to be compared.
-#[inline(always)]
-fn tag_of<'s>(
-    batch: &'s Batch<'_>,
-    (message, op): (usize, Op),
-    behind_input: &'s [u8],
-    behind_output: &'s mut [u8],
-    tags: &'s mut Place<'_>,
-) -> SlotTag<'s> {
-    let bytes = batch.tag_length.bytes();
-    match (&batch.tags, op) {
-        (Tags::Appended, Op::Seal) => SlotTag::Write(&mut behind_output[..bytes]),
-        (Tags::Appended, _) => SlotTag::Check(&behind_input[..bytes]),
-        (Tags::Apart(_), Op::Seal) => SlotTag::Write(&mut tags.get(message)[..bytes]),
-        (Tags::Apart(column), _) => SlotTag::Check(&column.get(message)[..bytes]),
+    /// The messages for who takes one after the other.
+    #[inline(always)]
+    pub fn slots(&mut self) -> Slots<'_, 'w> {
+        Slots::of(self.batch, &mut self.output)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Algorithm, Column, Layout, MAX_TAG_BYTES, NonceRule, Ops, OwnedOutput, TagLength};
+    use crate::{
+        Algorithm, Column, Keys, Layout, MAX_TAG_BYTES, NonceRule, Op, Ops, OwnedOutput, Place,
+        TagLength, Tags, Text,
+    };
 
     struct NoKeys;
     impl KeySource for NoKeys {

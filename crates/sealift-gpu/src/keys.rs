@@ -81,7 +81,7 @@ impl<'r> Keys<'r> {
     pub(crate) fn bytes<'k>(&'k self, work: &Work<'k>, message: usize) -> &'k [u8] {
         match self {
             Self::Device(_) => &[],
-            Self::Raw => work.raw_key(message).unwrap_or_default(),
+            Self::Raw => work.batch().raw_key(message).unwrap_or_default(),
             Self::Own(keys) => {
                 let session = work.batch().session_of(message);
                 let key = session.and_then(|session| keys.get(&session));

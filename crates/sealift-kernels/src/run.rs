@@ -126,7 +126,7 @@ fn one_by_one(
             // One place for all of them: the next key overwrites the last, and the drop wipes.
             let mut schedule = Schedule::empty();
             while let Some(i) = messages.next() {
-                match work.raw_key(i).map(|key| schedule.expand_raw(path, key)) {
+                match work.batch().raw_key(i).map(|key| schedule.expand_raw(path, key)) {
                     Some(Ok(())) => {
                         step(path, work, i, &schedule, after(i, messages.peek()));
                     }

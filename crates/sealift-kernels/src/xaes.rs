@@ -101,7 +101,7 @@ fn derive(
         Schedules::Raw => {
             let mut round_keys = Zeroizing::new(RoundKeys::default());
             for ((key, head), message) in keys.iter_mut().zip(heads).zip(window) {
-                let Some(raw) = work.raw_key(message) else { continue };
+                let Some(raw) = work.batch().raw_key(message) else { continue };
                 let round_keys = round_keys.expand(path, raw);
                 let mut zero = [0];
                 encrypt(path, true, round_keys, &mut zero);

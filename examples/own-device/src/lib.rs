@@ -72,7 +72,7 @@ fn key_of(work: &Work<'_>, message: usize) -> Result<Arc<Key>, DeviceError> {
     match work.batch().session_of(message) {
         Some(session) => work.key(session, NAME),
         None => {
-            let raw = work.raw_key(message).unwrap_or_default();
+            let raw = work.batch().raw_key(message).unwrap_or_default();
             Key::new(raw).map(Arc::new).map_err(|error| failed(error.to_string()))
         }
     }

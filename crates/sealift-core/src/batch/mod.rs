@@ -109,6 +109,16 @@ impl<'a> Batch<'a> {
             Keys::Raw(_) => None,
         }
     }
+
+    /// The raw key of a message, where keys are raw.
+    #[must_use]
+    #[inline]
+    pub fn raw_key(&self, message: usize) -> Option<&[u8]> {
+        match &self.keys {
+            Keys::Raw(column) => Some(column.get(message)),
+            Keys::Session(_) | Keys::Sessions(_) => None,
+        }
+    }
 }
 
 /// What is done to the messages of a batch.

@@ -9,7 +9,7 @@ use crate::workers::{self, Crew, Software};
 use ffi::{Aead, Xaes};
 use sealift_core::{
     Algorithm, Capabilities, Context, Device, DeviceError, Driver, Key, Keys, OpenError, Probe,
-    Role, SessionId, Slot, SlotTag, SlotText, Spec, Stability, Status, TagLength, Work,
+    Role, SessionId, Slot, SlotTag, SlotText, Slots, Spec, Stability, Status, TagLength, Work,
 };
 use sealift_kernels::{copy::copy, stack::wipe_after};
 use std::ops::Range;
@@ -64,10 +64,18 @@ impl AwsLc {
     fn messages(&self, work: &mut Work<'_>) -> Result<(), DeviceError> {
         let batch = work.batch();
         let expander = Contexts { device: &self.name, tag_length: batch.tag_length };
-        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| match lent {
-            Lent::One(cipher) => range.into_iter().try_for_each(|i| self.message(cipher, work, i)),
-            Lent::Each(each) => {
-                range.zip(each).try_for_each(|(i, cipher)| self.message(cipher, work, i))
+        let stability = batch.stability;
+        let step = |work: &mut Work<'_>, range: Range<usize>, lent: Lent<'_, Cipher>| {
+            let mut slots = work.slots();
+            match lent {
+                Lent::One(cipher) => range.into_iter().try_for_each(|i| {
+                    let worked = cipher.process(slots.slot(i), stability);
+                    self.record(&mut slots, i, worked)
+                }),
+                Lent::Each(each) => range.zip(each).try_for_each(|(i, cipher)| {
+                    let worked = cipher.process(slots.slot(i), stability);
+                    self.record(&mut slots, i, worked)
+                }),
             }
         };
         match &batch.keys {
@@ -75,41 +83,35 @@ impl AwsLc {
             Keys::Sessions(sessions) => self.contexts.run_each(sessions, work, &expander, step),
             Keys::Raw(keys) => {
                 // One room for the keys of all messages, one after the other.
-                let mut room = Aead::new();
-                (0..work.len()).try_for_each(|i| {
-                    let (raw, stability) = (keys.get(i), batch.stability);
+                let (mut room, mut slots) = (Aead::new(), work.slots());
+                (0..batch.len).try_for_each(|i| {
+                    let (raw, slot) = (keys.get(i), slots.slot(i));
                     let worked = match batch.algorithm {
-                        Algorithm::Xaes256Gcm => Xaes::new(raw)
-                            .and_then(|xaes| process_xaes(&xaes, work.slot(i), stability)),
+                        Algorithm::Xaes256Gcm => {
+                            Xaes::new(raw).and_then(|xaes| process_xaes(&xaes, slot, stability))
+                        }
                         algorithm => room
                             .set(algorithm, raw, batch.tag_length)
-                            .and_then(|()| process(&room, work.slot(i), stability)),
+                            .and_then(|()| process(&room, slot, stability)),
                     };
-                    self.record(work, i, worked)
+                    self.record(&mut slots, i, worked)
                 })
             }
         }
-    }
-
-    #[inline(always)]
-    fn message(&self, cipher: &Cipher, work: &mut Work<'_>, i: usize) -> Result<(), DeviceError> {
-        let stability = work.batch().stability;
-        let worked = cipher.process(work.slot(i), stability);
-        self.record(work, i, worked)
     }
 
     /// Writes down what became of a message.
     #[inline(always)]
     fn record(
         &self,
-        work: &mut Work<'_>,
+        slots: &mut Slots<'_, '_>,
         message: usize,
         worked: Result<Status, ffi::Refused>,
     ) -> Result<(), DeviceError> {
         let status = worked.map_err(|ffi::Refused| {
             self.failed(format!("AWS-LC did not work message {message}"))
         })?;
-        work.set_status(message, status);
+        slots.set_status(message, status);
         Ok(())
     }
 

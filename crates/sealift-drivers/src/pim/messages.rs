@@ -196,7 +196,7 @@ impl KeysOf {
                 work.key(session, device)?
             }
             None => {
-                let raw = Key::new(work.raw_key(message).unwrap_or_default());
+                let raw = Key::new(work.batch().raw_key(message).unwrap_or_default());
                 Arc::new(raw.map_err(|error| DeviceError::Failed {
                     device: device.to_owned(),
                     reason: error.to_string(),

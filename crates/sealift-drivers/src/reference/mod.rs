@@ -58,7 +58,7 @@ fn messages(work: &mut Work<'_>) -> Result<(), DeviceError> {
     for message in 0..work.len() {
         let (session, cipher) = match work.batch().session_of(message) {
             None => {
-                let key = work.raw_key(message).unwrap_or_default();
+                let key = work.batch().raw_key(message).unwrap_or_default();
                 (None, Cipher::new(work.batch().algorithm, key)?)
             }
             Some(session) => (Some(session), cipher_of(work, session, kept.take())?),

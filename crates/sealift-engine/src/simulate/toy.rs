@@ -24,7 +24,7 @@ pub(super) fn work_message(
     message: usize,
     device: &str,
 ) -> Result<(), DeviceError> {
-    let status = match (work.raw_key(message), work.batch().session_of(message)) {
+    let status = match (work.batch().raw_key(message), work.batch().session_of(message)) {
         (Some(raw), _) => one(work.slot(message), raw),
         (None, Some(session)) => {
             let key = work.key(session, device)?;

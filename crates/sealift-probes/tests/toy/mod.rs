@@ -130,7 +130,7 @@ impl Device for Toy {
 
 fn mask(work: &Work<'_>, message: usize) -> Result<u8, DeviceError> {
     let fold = |bytes: &[u8]| bytes.iter().fold(0u8, |sum, byte| sum.rotate_left(1) ^ byte);
-    match (work.raw_key(message), work.batch().session_of(message)) {
+    match (work.batch().raw_key(message), work.batch().session_of(message)) {
         (Some(key), _) => Ok(fold(key)),
         (None, Some(session)) => Ok(fold(work.key(session, "toy")?.as_bytes())),
         (None, None) => Ok(0),
