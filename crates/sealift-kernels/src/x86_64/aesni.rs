@@ -104,11 +104,10 @@ unsafe fn load_table(from: *const u8) -> __m128i {
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "ssse3")]
 unsafe fn load_part(from: *const u8, len: usize) -> __m128i {
     // SAFETY: the caller promises `len` readable bytes, fewer than 16.
-    let block = unsafe { bytes::load(from, len) };
-    once(load_block(&block))
+    once(unsafe { bytes::load(from, len) })
 }
 
 #[inline]
@@ -119,10 +118,10 @@ unsafe fn store(to: *mut u8, register: __m128i) {
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "ssse3")]
 unsafe fn store_part(to: *mut u8, register: __m128i, len: usize) {
     // SAFETY: the caller promises `len` writable bytes, fewer than 16.
-    unsafe { bytes::store(to, to_u128(register), len) };
+    unsafe { bytes::store(to, register, len) };
 }
 
 #[inline]

@@ -4,7 +4,7 @@
 use core::arch::{asm, x86_64::*};
 
 use super::{
-    aesni::{load_block, to_u128},
+    aesni::load_block,
     cpu::HaveVaes256,
     isa::{Isa, compiled, proven, proven_memory, proven_product},
     part,
@@ -64,11 +64,13 @@ impl Isa for HaveVaes256 {
 }
 
 impl HaveVaes256 {
-    /// The block in the last lane.
+    /// The block of each lane.
     #[inline(always)]
-    pub(super) fn last_lane(self, register: __m256i) -> __m128i {
+    pub(super) fn blocks(self, register: __m256i) -> [__m128i; 2] {
         // SAFETY: `self` is proof that this processor has the instructions.
-        unsafe { _mm256_extracti128_si256::<1>(register) }
+        let last = unsafe { _mm256_extracti128_si256::<1>(register) };
+        // SAFETY: `self` is proof that this processor has the instructions.
+        [unsafe { _mm256_castsi256_si128(register) }, last]
     }
 
     /// A block in the last lane, zeros in the first.
@@ -96,12 +98,15 @@ unsafe fn load_table(from: *const u8) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_part(from: *const u8, len: usize) -> __m256i {
-    let low_len = len.min(16);
-    // SAFETY: the caller promises `len` readable bytes.
-    let low = unsafe { part::load(from, low_len) };
-    // SAFETY: as above; the length is 0 if there are no bytes behind the first 16.
-    let high = unsafe { part::load(from.wrapping_add(low_len), len - low_len) };
-    once(_mm256_setr_m128i(load_block(&low), load_block(&high)))
+    if len < 16 {
+        // SAFETY: the caller promises `len` readable bytes.
+        return once(_mm256_zextsi128_si256(unsafe { part::load(from, len) }));
+    }
+    // SAFETY: there are 16 bytes.
+    let low = unsafe { _mm_loadu_si128(from.cast()) };
+    // SAFETY: the last 16 of `len` bytes, of which there are so many.
+    let last = unsafe { _mm_loadu_si128(from.wrapping_add(len - 16).cast()) };
+    once(_mm256_setr_m128i(low, part::down(last, 32 - len)))
 }
 
 #[inline]
@@ -114,13 +119,16 @@ unsafe fn store(to: *mut u8, register: __m256i) {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store_part(to: *mut u8, register: __m256i, len: usize) {
-    let low_len = len.min(16);
-    let low = to_u128(_mm256_castsi256_si128(register));
-    let high = to_u128(_mm256_extracti128_si256::<1>(register));
-    // SAFETY: the caller promises `len` writable bytes.
-    unsafe { part::store(to, low, low_len) };
-    // SAFETY: as above; the length is 0 if there are no bytes behind the first 16.
-    unsafe { part::store(to.wrapping_add(low_len), high, len - low_len) };
+    let (low, high) = (_mm256_castsi256_si128(register), _mm256_extracti128_si256::<1>(register));
+    if len < 16 {
+        // SAFETY: the caller promises `len` writable bytes.
+        return unsafe { part::store(to, low, len) };
+    }
+    let last = _mm_or_si128(part::down(low, len - 16), part::up(high, 32 - len));
+    // SAFETY: there are 16 bytes.
+    unsafe { _mm_storeu_si128(to.cast(), low) };
+    // SAFETY: the last 16 of `len` bytes, of which there are so many.
+    unsafe { _mm_storeu_si128(to.wrapping_add(len - 16).cast(), last) };
 }
 
 #[inline]

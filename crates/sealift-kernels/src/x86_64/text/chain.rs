@@ -8,7 +8,7 @@ use super::{
     STEP, TagBlocks,
     counters::First,
     end::{load, store},
-    pieces::{first_piece, more_pieces, weave_piece},
+    pieces::{self, first_piece, more_pieces, weave_piece},
     span::Span,
     steps::{self, Steps, fetch},
 };
@@ -35,6 +35,8 @@ struct End {
     blocks: [__m256i; STEP],
     /// The power for each of them.
     powers: [Power<HaveVaes256>; STEP],
+    /// What is hashed behind them of a text that has a block more than whole steps, or a part of one.
+    rest: Option<__m128i>,
     /// The block of lengths, where there is no room for it.
     lengths: Option<__m128i>,
     /// The block that hides the hash.
@@ -50,7 +52,8 @@ impl<const SEAL: bool> Chain<SEAL> {
         let (narrow, zero): (HaveAesNi, _) = (isa.into(), isa.broadcast(&0));
         let powers = [Power::of(isa, zero); STEP];
         let mask = narrow.broadcast(&0);
-        let end = End { blocks: [zero; STEP], powers, lengths: None, mask, registers: 0 };
+        let end =
+            End { blocks: [zero; STEP], powers, rest: None, lengths: None, mask, registers: 0 };
         Self { isa, powers, end }
     }
 
@@ -75,14 +78,22 @@ impl<const SEAL: bool> Chain<SEAL> {
             self.powers = steps::powers(isa, schedule);
         }
         let mut steps = Steps::new(isa, schedule, &self.powers, first, isa.first_lane(hash));
-        let mut mask = narrow.xor(mask, narrow.broadcast(&schedule.first_blocks()[0]));
+        // A block behind whole steps is encrypted beside the mask: a step of its own would wait for each of its rounds.
+        let behind = (text.len() - 1) % pieces::BYTES + 1;
+        let rest_bytes = if behind <= 16 { behind } else { 0 };
+        let (mut rest, whole) = (text, text.len() - rest_bytes);
+        rest.advance(whole);
+        text = text.first(whole);
+        let counter = narrow.reverse(narrow.later(first.block, whole / 16));
+        let both = isa.xor(isa.first_lane(mask), isa.in_last_lane(counter));
+        let mut masks = isa.xor(both, steps.round_key(0));
         let (powers, blocks) = (&end.powers, &mut end.blocks);
         macro_rules! first_piece {
             ($($after:literal)+) => {
                 match end.registers.next_multiple_of(2) {
                     // SAFETY: the caller promises the text.
                     $($after => unsafe {
-                        first_piece::<SEAL, $after>(&mut steps, &mut mask, &mut text, blocks, powers)
+                        first_piece::<SEAL, $after>(&mut steps, &mut masks, &mut text, blocks, powers)
                     },)+
                     more => unreachable!("an end of {more} registers"),
                 }
@@ -92,18 +103,22 @@ impl<const SEAL: bool> Chain<SEAL> {
         // SAFETY: the caller promises the text.
         unsafe { more_pieces::<SEAL>(&mut steps, &mut text, &mut end.blocks) };
         let tag = (end.registers > 0).then(|| end.tag(isa, hash));
+        let [mask, stream] = isa.blocks(masks);
         end.mask = mask;
         macro_rules! registers {
             ($($n:literal)+) => {
                 match text.len().div_ceil(HaveVaes256::BYTES) {
-                    // SAFETY: the pieces leave a step at most and one byte at least, and that is so many registers, the last maybe
-                    // in part.
+                    // Of a step and a block the step is the end.
+                    0 => end.wait(&steps, lengths),
+                    // SAFETY: the pieces leave a step at most, and that is so many registers, the last maybe in part.
                     $($n => unsafe { end.put::<$n, SEAL>(&mut steps, &text, lengths) },)+
                     more => unreachable!("an end of {more} registers"),
                 }
             };
         }
         registers!(1 2 3 4 5 6 7 8);
+        // SAFETY: the caller promises the text, of which a block or less is left there.
+        end.rest = (rest_bytes > 0).then(|| unsafe { end_block::<SEAL>(narrow, stream, &rest) });
         if !is_same_key {
             for (i, power) in end.powers.iter_mut().enumerate() {
                 *power = Power::in_order(isa, schedule, i * HaveVaes256::LANES);
@@ -130,12 +145,25 @@ impl End {
     fn tag(&self, isa: HaveVaes256, hash: __m256i) -> __m128i {
         let narrow: HaveAesNi = isa.into();
         let mut hash = isa.sum(hash);
-        if let Some(lengths) = self.lengths {
-            let power = Power::of(narrow, isa.last_lane(self.powers[STEP - 1].h));
+        if let (Some(rest), Some(lengths)) = (self.rest, self.lengths) {
+            let first = isa.first_lane(narrow.xor(hash, rest));
+            let blocks = isa.xor(first, isa.in_last_lane(lengths));
+            let sums = Sums::nothing(isa).and(isa, blocks, self.powers[STEP - 1]);
+            hash = isa.sum(sums.reduced(isa));
+        } else if let Some(lengths) = self.lengths {
+            let [_, h] = isa.blocks(self.powers[STEP - 1].h);
+            let power = Power::of(narrow, h);
             let block = narrow.xor(hash, lengths);
             hash = Sums::nothing(narrow).and(narrow, block, power).reduced(narrow);
         }
         narrow.xor(narrow.reverse(hash), self.mask)
+    }
+
+    /// Leaves a step whose ciphertext was put down to be hashed.
+    #[inline(always)]
+    fn wait(&mut self, steps: &Steps<'_, HaveVaes256>, lengths: __m128i) {
+        self.blocks[0] = steps.isa.xor(self.blocks[0], steps.isa.reverse(steps.hash));
+        (self.lengths, self.registers) = (Some(lengths), STEP);
     }
 
     /// Works the end of a text, while the step before it is hashed, and puts down what of it is to be hashed.
@@ -186,6 +214,32 @@ impl End {
             unsafe { narrow.store(place.wrapping_add(16 * (POWERS - 1)), lengths) };
         }
     }
+}
+
+/// Works a block, or a part of one, with its key stream, and gives back what of it is to be hashed.
+///
+/// # Safety
+/// It is readable and writable for its length, of 16 bytes at most.
+#[inline(always)]
+unsafe fn end_block<const SEAL: bool>(isa: HaveAesNi, stream: __m128i, text: &Span) -> __m128i {
+    let is_whole = text.len() == HaveAesNi::BYTES;
+    let input = if is_whole {
+        // SAFETY: it is a whole block.
+        unsafe { isa.load(text.from()) }
+    } else {
+        // SAFETY: it is a part of one.
+        unsafe { isa.load_part(text.from(), text.len()) }
+    };
+    let mut output = isa.xor(input, stream);
+    if is_whole {
+        // SAFETY: it is a whole block.
+        unsafe { isa.store(text.to(), output) };
+    } else {
+        output = isa.keep(output, text.len());
+        // SAFETY: it is a part of one.
+        unsafe { isa.store_part(text.to(), output, text.len()) };
+    }
+    isa.reverse(if SEAL { output } else { input })
 }
 
 const _: () =

@@ -223,8 +223,8 @@ piece!(open);
 piece!(open_later);
 piece!(weave);
 
-/// Writes a function that works the first step of a text in one piece, and puts its ciphertext into `hashed`. `mask` is encrypted
-/// with it, a block with the first round key added.
+/// Writes a function that works the first step of a text in one piece, and puts its ciphertext into `hashed`. With it `masks` are
+/// encrypted, two blocks with the first round key added.
 ///
 /// The last `AFTER` registers of `hashed` are taken into a hash before, each with a power of its own: they are the end of another
 /// text, and its hash is given back, in lanes.
@@ -239,14 +239,14 @@ macro_rules! first {
             keys: &[u128],
             powers: &[Power<HaveVaes256>; STEP],
             states: [__m256i; STEP],
-            mask: &mut __m128i,
+            masks: &mut __m256i,
             hashed: &mut [__m256i; STEP],
             text: &Span,
         ) -> __m256i {
-            /// A round of all states and of the mask; of two the first one if more than so many registers are hashed.
+            /// A round of all states and of the masks; of two the first one if more than so many registers are hashed.
             macro_rules! both {
                 ($round:expr) => {
-                    concat!($round, "vaesenc {mask}, {mask}, {k:x}\n")
+                    concat!($round, "vaesenc {masks}, {masks}, {k}\n")
                 };
                 ($least:literal, $more:expr, $round:expr) => {
                     concat!(
@@ -256,12 +256,13 @@ macro_rules! first {
                 };
             }
             let [a, b, c, d, e, f, g, h] = states;
-            let mut hash = _mm256_setzero_si256();
+            let hash;
             // SAFETY: the caller promises the text; there are as many round keys, powers and places as are read and written, at
             // addresses that are a multiple of 32 where that is asked for: of registers.
             unsafe {
                 asm!(
                     "/* without a text before {powers} {constants} are not read */",
+                    "vpxor {high}, {high}, {high}",
                     "vpxor {low}, {low}, {low}",
                     "vpxor {middle}, {middle}, {middle}",
                     both!(7, product!(seal, 1, 0), round!(1)),
@@ -283,7 +284,7 @@ macro_rules! first {
                     "2:",
                     "shl {rounds}, 4",
                     "vbroadcasti128 {k}, [{keys} + {rounds}]",
-                    "vaesenclast {mask}, {mask}, {k:x}",
+                    "vaesenclast {masks}, {masks}, {k}",
                     last!($kind, "a", 0),
                     last!($kind, "b", 32),
                     last!($kind, "c", 64),
@@ -301,7 +302,7 @@ macro_rules! first {
                     from = in(reg) text.from(),
                     to = in(reg) text.to(),
                     constants = in(reg) &CONSTANTS,
-                    mask = inout(xmm_reg) *mask,
+                    masks = inout(ymm_reg) *masks,
                     a = inout(ymm_reg) a => _,
                     b = inout(ymm_reg) b => _,
                     c = inout(ymm_reg) c => _,
@@ -310,7 +311,7 @@ macro_rules! first {
                     f = inout(ymm_reg) f => _,
                     g = inout(ymm_reg) g => _,
                     h = inout(ymm_reg) h => _,
-                    high = inout(ymm_reg) hash,
+                    high = out(ymm_reg) hash,
                     low = out(ymm_reg) _,
                     middle = out(ymm_reg) _,
                     y = out(ymm_reg) _,
@@ -335,22 +336,23 @@ first!(open_first, open_later);
 #[inline(always)]
 pub(super) unsafe fn first_piece<const SEAL: bool, const AFTER: usize>(
     steps: &mut Steps<'_, HaveVaes256>,
-    mask: &mut __m128i,
+    masks: &mut __m256i,
     text: &mut Span,
     hashed: &mut [__m256i; STEP],
     powers: &[Power<HaveVaes256>; STEP],
 ) -> __m256i {
     let (isa, keys) = (steps.isa, steps.schedule.round_keys());
     fetch(isa, text, BYTES);
-    let states = steps.begin();
+    // IMPLEMENTATION NOTE: without the pins the compiler puts all of them down and loads them again.
+    let states = steps.begin::<STEP>().map(|state| isa.pin(state));
     let hash = if SEAL {
         // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
         // 11, 13 or 15 round keys.
-        unsafe { seal_first::<AFTER>(keys, powers, states, mask, hashed, text) }
+        unsafe { seal_first::<AFTER>(keys, powers, states, masks, hashed, text) }
     } else {
         // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
         // 11, 13 or 15 round keys.
-        unsafe { open_first::<AFTER>(keys, powers, states, mask, hashed, text) }
+        unsafe { open_first::<AFTER>(keys, powers, states, masks, hashed, text) }
     };
     text.advance(BYTES);
     hash
@@ -400,8 +402,10 @@ pub(in crate::x86_64) unsafe fn seal_pieces(
     text: &mut Span,
 ) -> [__m256i; STEP] {
     let (powers, mut hashed) = (steps.known_powers(), [steps.isa.broadcast(&0); STEP]);
+    let mut masks = steps.isa.first_lane(*mask);
     // SAFETY: the caller promises the text.
-    unsafe { first_piece::<true, 0>(steps, mask, text, &mut hashed, powers) };
+    unsafe { first_piece::<true, 0>(steps, &mut masks, text, &mut hashed, powers) };
+    *mask = _mm256_castsi256_si128(masks);
     // SAFETY: the caller promises the text.
     unsafe { more_pieces::<true>(steps, text, &mut hashed) };
     hashed
@@ -445,7 +449,7 @@ pub(in crate::x86_64) unsafe fn open_pieces(steps: &mut Steps<'_, HaveVaes256>, 
 }
 
 /// Bytes of a step.
-const BYTES: usize = STEP * HaveVaes256::BYTES;
+pub(super) const BYTES: usize = STEP * HaveVaes256::BYTES;
 
 /// In all lanes.
 #[repr(C, align(32))]
