@@ -13,8 +13,8 @@ use bytes::Bytes;
 use sealift_core::{Output, Place, Status, TagLength, Work};
 use std::sync::Arc;
 
-/// Shorter and longer than what devices read in one go.
-const SIZES: [usize; 2] = [300, 8_192];
+/// Shorter and longer than what devices read in one go, the longer with a part of a block behind whole steps.
+const SIZES: [usize; 2] = [300, 8_204];
 const AAD: usize = 40;
 const MESSAGES: [usize; 2] = [1, 9];
 /// How far before the byte whose reading changes it a byte is: within and beyond registers, loops, and the stretches that

@@ -32,30 +32,34 @@ pub(crate) fn check(subject: &Subject) -> Result<String, String> {
     let mut messages = 0;
     let wraps = |before: &u32| subject.text_bytes(usize::MAX) > 16 * *before as usize;
     for before in (0..near).chain(far).filter(wraps) {
-        let message = |key| {
-            let counter = u128::from(random.next()) << 64 | u128::from(u32::MAX - before);
-            let blocks = before as usize + random.below(40);
-            Message {
-                op: Op::Seal,
-                key,
-                nonce: nonce_for(hash_keys[key], counter).to_vec(),
-                aad: vec![],
-                text: random.bytes(subject.text_bytes(16 * blocks + 5)),
-                tag: vec![],
-            }
-        };
-        let messages_here: Vec<_> = (0..ring.len()).map(message).collect();
-        messages += messages_here.len();
-        let mut sealed = Group {
-            ring: ring.clone(),
-            tag_length: TagLength::FULL,
-            messages: messages_here,
-            truths: vec![],
-        };
-        seal_truths(&*subject.oracle, &mut sealed)?;
-        let form = Form::nth(before as usize, subject.capabilities());
-        must_conform(&*subject.device, &sealed, form)?;
-        must_conform(&*subject.device, &mixed(&sealed, &mut random), form)?;
+        let any: Vec<_> = (0..ring.len()).map(|_| before as usize + random.below(40)).collect();
+        // So many alike are worked together, and their last block is a part behind whole steps.
+        let alike = vec![(before as usize).next_multiple_of(16).max(16); 4 * ring.len()];
+        for blocks in [any, alike] {
+            let mut message = |(message, blocks): (usize, usize)| {
+                let key = message % ring.len();
+                let counter = u128::from(random.next()) << 64 | u128::from(u32::MAX - before);
+                Message {
+                    op: Op::Seal,
+                    key,
+                    nonce: nonce_for(hash_keys[key], counter).to_vec(),
+                    aad: vec![],
+                    text: random.bytes(subject.text_bytes(16 * blocks + 5)),
+                    tag: vec![],
+                }
+            };
+            messages += blocks.len();
+            let mut sealed = Group {
+                ring: ring.clone(),
+                tag_length: TagLength::FULL,
+                messages: blocks.into_iter().enumerate().map(&mut message).collect(),
+                truths: vec![],
+            };
+            seal_truths(&*subject.oracle, &mut sealed)?;
+            let form = Form::nth(before as usize, subject.capabilities());
+            must_conform(&*subject.device, &sealed, form)?;
+            must_conform(&*subject.device, &mixed(&sealed, &mut random), form)?;
+        }
     }
     ring.retire_all(&*subject.device);
     Ok(format!("{} messages", grouped(messages)))

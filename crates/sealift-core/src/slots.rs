@@ -42,6 +42,8 @@ pub enum SlotTag<'s> {
 }
 
 /// The messages of a [`Work`](crate::Work), for who takes one after the other: the form of each column is looked at once.
+///
+/// The work is borrowed meanwhile: look up the keys of sessions before. Raw keys are in its batch.
 pub struct Slots<'s, 'w> {
     batch: &'w Batch<'w>,
     nonce: Source<'w>,
@@ -105,10 +107,10 @@ impl<'s, 'w> Slots<'s, 'w> {
         }
     }
 
-    /// One message with its place, taken apart.
+    /// One message of the batch with its place, taken apart. Of one that is too short for its tag the place becomes zeros.
     ///
     /// # Panics
-    /// If there is no such message.
+    /// If there is no such message and the columns end before it.
     #[inline(always)]
     pub fn slot(&mut self, message: usize) -> Slot<'_> {
         let text_places = self.text_places.again();
@@ -117,6 +119,9 @@ impl<'s, 'w> Slots<'s, 'w> {
     }
 
     /// Writes down what became of a message.
+    ///
+    /// # Panics
+    /// If there is no such message.
     #[inline(always)]
     pub fn set_status(&mut self, message: usize, status: Status) {
         self.status[message] = status;

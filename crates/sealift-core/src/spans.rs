@@ -428,11 +428,18 @@ mod tests {
         {
             return false;
         }
-        let is_own = |(message, span): (usize, &Option<Span>)| {
-            same(&work.slot(message), span.as_ref())
-                && same(&work.slots().slot(message), span.as_ref())
-        };
-        as_filled && spans.iter().enumerate().all(is_own)
+        let is_own =
+            |(message, span): (usize, &Option<Span>)| same(&work.slot(message), span.as_ref());
+        let alone = spans.iter().enumerate().all(is_own);
+        let mut slots = work.slots();
+        let both_ways = spans.iter().enumerate().chain(spans.iter().enumerate().rev());
+        let in_turn = both_ways.fold(true, |all, (message, span)| {
+            slots.set_status(message, [Status::Ok, Status::AuthFailed][message % 2]);
+            all && same(&slots.slot(message), span.as_ref())
+        });
+        let was_told = |message: usize| [Status::Ok, Status::AuthFailed][message % 2];
+        let told = status.iter().enumerate().all(|(message, told)| *told == was_told(message));
+        as_filled && alone && in_turn && told
     }
 
     /// Whether rows tell of a message what its span does, and of the one behind it.

@@ -149,10 +149,11 @@ impl<'w> Work<'w> {
         Spans::of(self.batch, &mut self.output)
     }
 
-    /// One message with its place, taken apart. For many of them there are [`slots`](Self::slots).
+    /// One message of the batch with its place, taken apart, as by [`Slots::slot`]. For many of them there are
+    /// [`slots`](Self::slots).
     ///
     /// # Panics
-    /// If there is no such message.
+    /// If there is no such message and the columns end before it.
     #[inline(always)]
     pub fn slot(&mut self, message: usize) -> Slot<'_> {
         Slots::of_one(self.batch, &mut self.output).into_slot(message)

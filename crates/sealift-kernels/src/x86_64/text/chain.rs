@@ -35,7 +35,8 @@ struct End {
     blocks: [__m256i; STEP],
     /// The power for each of them.
     powers: [Power<HaveVaes256>; STEP],
-    /// What is hashed behind them of a text that has a block more than whole steps, or a part of one.
+    /// The last block, which is hashed behind them, of a text of whole steps and at most a block more. Then there is no room for
+    /// the lengths either.
     rest: Option<__m128i>,
     /// The block of lengths, where there is no room for it.
     lengths: Option<__m128i>,
@@ -91,7 +92,7 @@ impl<const SEAL: bool> Chain<SEAL> {
         macro_rules! first_piece {
             ($($after:literal)+) => {
                 match end.registers.next_multiple_of(2) {
-                    // SAFETY: the caller promises the text.
+                    // SAFETY: the caller promises more than a step of text, and what is left of it is whole steps or as long.
                     $($after => unsafe {
                         first_piece::<SEAL, $after>(&mut steps, &mut masks, &mut text, blocks, powers)
                     },)+
@@ -144,6 +145,7 @@ impl End {
     #[inline(always)]
     fn tag(&self, isa: HaveVaes256, hash: __m256i) -> __m128i {
         let narrow: HaveAesNi = isa.into();
+        debug_assert!(self.rest.is_none() || self.lengths.is_some(), "lengths are hashed last");
         let mut hash = isa.sum(hash);
         if let (Some(rest), Some(lengths)) = (self.rest, self.lengths) {
             let first = isa.first_lane(narrow.xor(hash, rest));

@@ -332,7 +332,7 @@ first!(open_first, open_later);
 /// Works the first step of a text in one piece: see [`first`].
 ///
 /// # Safety
-/// The text is readable and writable for its length, more than a step.
+/// The text is readable and writable for its length, a step at least.
 #[inline(always)]
 pub(super) unsafe fn first_piece<const SEAL: bool, const AFTER: usize>(
     steps: &mut Steps<'_, HaveVaes256>,
@@ -346,11 +346,11 @@ pub(super) unsafe fn first_piece<const SEAL: bool, const AFTER: usize>(
     // IMPLEMENTATION NOTE: without the pins the compiler puts all of them down and loads them again.
     let states = steps.begin::<STEP>().map(|state| isa.pin(state));
     let hash = if SEAL {
-        // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
+        // SAFETY: the steps have proof of the instructions, the caller promises a step of text, and every schedule has
         // 11, 13 or 15 round keys.
         unsafe { seal_first::<AFTER>(keys, powers, states, masks, hashed, text) }
     } else {
-        // SAFETY: the steps have proof of the instructions, the caller promises more than a step of text, and every schedule has
+        // SAFETY: the steps have proof of the instructions, the caller promises a step of text, and every schedule has
         // 11, 13 or 15 round keys.
         unsafe { open_first::<AFTER>(keys, powers, states, masks, hashed, text) }
     };

@@ -188,7 +188,7 @@ wide_fn! {
         // SAFETY: 64 writable bytes.
         unsafe { zmm::store(each.as_mut_ptr().cast(), tags) };
         for (item, tag) in items.iter().zip(each).take(messages) {
-            // SAFETY: the caller keeps the same promise.
+            // SAFETY: the caller keeps the same promise, and this is compiled for AVX-512.
             unsafe { conclude_one(class, item, tag) };
         }
         zeroize::Zeroize::zeroize(&mut each);
@@ -196,16 +196,16 @@ wide_fn! {
 }
 
 /// # Safety
-/// The item's addresses are what they say.
+/// The item's addresses are what they say, and the processor has AVX-512.
 #[inline(always)]
 unsafe fn conclude_one(class: &Class, item: &Item, tag: u128) {
     if class.op == Op::Seal {
-        // SAFETY: whoever has these kernels has the instructions.
+        // SAFETY: the caller promises the instructions.
         let tag = unsafe { load_block(&tag) };
-        // SAFETY: the tag is writable.
+        // SAFETY: the caller promises the instructions and a tag to write.
         return unsafe { part::store(item.tag, tag, class.tag_bytes) };
     }
-    // SAFETY: the tag is readable.
+    // SAFETY: the caller promises the instructions and a tag to read.
     let expected = to_u128(unsafe { part::load(item.tag, class.tag_bytes) });
     let compared = u128::MAX >> (128 - 8 * class.tag_bytes);
     if public((tag ^ expected) & compared == 0) {
