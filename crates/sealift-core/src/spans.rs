@@ -431,15 +431,15 @@ mod tests {
         let is_own =
             |(message, span): (usize, &Option<Span>)| same(&work.slot(message), span.as_ref());
         let alone = spans.iter().enumerate().all(is_own);
+        let told = |message: usize| [Status::Ok, Status::AuthFailed][message % 2];
         let mut slots = work.slots();
         let both_ways = spans.iter().enumerate().chain(spans.iter().enumerate().rev());
         let in_turn = both_ways.fold(true, |all, (message, span)| {
-            slots.set_status(message, [Status::Ok, Status::AuthFailed][message % 2]);
+            slots.set_status(message, told(message));
             all && same(&slots.slot(message), span.as_ref())
         });
-        let was_told = |message: usize| [Status::Ok, Status::AuthFailed][message % 2];
-        let told = status.iter().enumerate().all(|(message, told)| *told == was_told(message));
-        as_filled && alone && in_turn && told
+        let noted = status.iter().enumerate().all(|(message, status)| *status == told(message));
+        as_filled && alone && in_turn && noted
     }
 
     /// Whether rows tell of a message what its span does, and of the one behind it.
