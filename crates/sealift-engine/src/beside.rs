@@ -4,11 +4,10 @@ use crate::Report;
 use crate::cores::{RunError, Stop};
 use crate::parts::both;
 use crate::run::{Arrival, DecidedHere, Failure, Lesson};
-use crate::scheduler::{Beside, Decision};
+use crate::scheduler::{Beside, Decision, Standing};
 use crate::shared::Shared;
 use sealift_core::Work;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::thread;
 
 impl Shared {
@@ -27,20 +26,20 @@ impl Shared {
         let _alone = self.beside.try_lock().ok()?;
         let &Beside { on_cores, other, share } = beside;
         let [first, second] = work.cut_in_two(1.0 - share)?;
-        let decided = |decision: Decision, share, is_timed| DecidedHere {
-            decision: Arc::new(decision.of_share(share)),
+        let (here_goes, there_goes) = (on_cores.of_share(1.0 - share), other.of_share(share));
+        let decided = move |decision: Decision, is_timed| DecidedHere {
+            decision: Standing::new(decision),
             at_ns: at.arrived_ns,
             lesson: Lesson::Whole { is_timed },
             beside: None,
         };
-        let decided_here = decided(on_cores, 1.0 - share, true);
-        let decided_there = &decided(other, share, false);
         let (here, there) = thread::scope(|scope| {
             let wait = move || {
                 let one = Some(NonZeroUsize::MIN);
                 second.run(|work| {
                     let mut report = Report::OF_NOTHING;
-                    self.run_learnt(work, decided_there, one, None, at, &mut report)?;
+                    let decided = decided(there_goes, false);
+                    self.run_learnt(work, &decided, one, None, at, &mut report)?;
                     Ok((report, *work.shape()))
                 })
             };
@@ -49,7 +48,8 @@ impl Shared {
             self.lock().scheduler.chose_both(beside, self.clock.now_ns());
             let here = first.run(|work| {
                 let mut report = Report::OF_NOTHING;
-                self.run_learnt(work, &decided_here, threads, stop, at, &mut report)?;
+                let decided = decided(here_goes, true);
+                self.run_learnt(work, &decided, threads, stop, at, &mut report)?;
                 Ok((report, *work.shape()))
             });
             let panicked = |_| {
@@ -63,8 +63,8 @@ impl Shared {
         })?;
         Some(both_worked(here, there).map(|both_worked| {
             let [(here, shape_here), (there, shape_there)] = both_worked;
-            self.record_worked(&decided_here.decision, &shape_here, &here, at);
-            self.record_worked(&decided_there.decision, &shape_there, &there, at);
+            self.record_worked(&here_goes, &shape_here, &here, at);
+            self.record_worked(&there_goes, &shape_there, &there, at);
             both(here, there)
         }))
     }

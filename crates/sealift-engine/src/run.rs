@@ -3,7 +3,7 @@
 use crate::cores::{RunError, Stop};
 use crate::flight::Flying;
 use crate::record::End;
-use crate::scheduler::{Because, Beside, Decision, Nobody, Request, SLOW};
+use crate::scheduler::{Because, Beside, Decision, Nobody, Request, SLOW, Standing};
 use crate::shared::{Shared, failures, first_session};
 use crate::store::KeyStore;
 use crate::{DeviceId, EngineError, Options, Report, route};
@@ -11,7 +11,7 @@ use sealift_core::{
     Batch, DeviceError, Notify, Op, Output, OwnedOutput, Shape, Stability, Ticket, Timing, Work,
 };
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::rc::Rc;
 
 impl Shared {
     pub(crate) fn run(
@@ -299,17 +299,21 @@ impl Shared {
             ..Request::of(work.shape())
         };
         let now_ns = self.clock.now_ns();
+        let worked = self.decisions.take_worked();
+        scheduler.learn_worked(&worked, now_ns);
         let decided = scheduler.decide(&self.devices, &request, now_ns);
         let decision = decided.map_err(|nobody| match nobody {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
-        let decision = Arc::new(decision);
-        scheduler.chose(work.shape(), &decision, self.decisions.take_used(), now_ns);
+        let decision = Standing::new(decision);
+        scheduler.chose(work.shape(), &decision, &worked, now_ns);
         let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
-        let lesson = if is_cached && decision.because == Because::Explored {
+        let lesson = if is_cached
+            && (decision.because == Because::Explored || worked.tell_of(work.shape()))
+        {
             Lesson::Cold
         } else {
             Lesson::Whole { is_timed: scheduler.is_timed(&decision) }
@@ -328,6 +332,9 @@ impl Shared {
         let teaches = decided.lesson != Lesson::Nothing && !is_cold;
         let is_surprise = !is_cold && took_ns > SLOW * decided.decision.work_ns;
         if !teaches && !is_surprise {
+            if decided.lesson == Lesson::Nothing {
+                decided.decision.note(shape, timing.cost_ns());
+            }
             return;
         }
         let scheduler = &mut self.lock().scheduler;
@@ -335,8 +342,12 @@ impl Shared {
             let (device, is_timed) = (decided.decision.device, decided.lesson.is_timed());
             scheduler.finished(device, shape, timing, is_timed, None, timing.end_ns);
         }
-        if is_surprise {
-            scheduler.invalidate_decisions();
+        match decided.lesson {
+            _ if !is_surprise => {}
+            Lesson::Nothing => {
+                scheduler.surprised(decided.decision.device, shape, timing.cost_ns());
+            }
+            Lesson::Cold | Lesson::Whole { .. } => scheduler.invalidate_decisions(),
         }
     }
 }
@@ -346,7 +357,7 @@ const COLD_MAX_NS: f64 = 200_000.0;
 
 /// Who works a batch on the calling thread.
 pub(crate) struct DecidedHere {
-    pub(crate) decision: Arc<Decision>,
+    pub(crate) decision: Rc<Standing>,
     /// When that was decided; none for a cached decision, because the clock is not read for it.
     pub(crate) at_ns: Option<u64>,
     pub(crate) lesson: Lesson,
@@ -357,9 +368,9 @@ pub(crate) struct DecidedHere {
 /// What the time of a batch tells of such batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lesson {
-    /// Nothing: it is one of many that go by one decision.
+    /// Something together with others that go by one decision, and nothing by itself.
     Nothing,
-    /// Nothing: it is the first of a trial, which finds cold caches.
+    /// Nothing: it comes right after a decision, which leaves cold caches, and others teach.
     Cold,
     /// What they take. The thread's own clock is read around it, too, if it `is_timed`.
     Whole { is_timed: bool },

@@ -4,7 +4,9 @@ use super::HERE_MAX_NS;
 use super::quote::{Because, Decision};
 use crate::{DeviceId, route};
 use sealift_core::{Device, Shape};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,16 +31,10 @@ impl DecisionCache {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
         named: Option<DeviceId>,
-    ) -> Option<Arc<Decision>> {
+    ) -> Option<Rc<Standing>> {
         let used = on_thread(|last| {
             let use_once = |entry| self.own(entry)?.cached.use_once(devices, shape, named);
-            let of_trial = use_once(&mut last.trial);
-            if of_trial.is_some() {
-                return of_trial;
-            }
-            let decision = use_once(&mut last.usual)?;
-            last.used += 1;
-            Some(decision)
+            use_once(&mut last.trial).or_else(|| use_once(&mut last.usual))
         });
         used.flatten()
     }
@@ -49,7 +45,7 @@ impl DecisionCache {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
         named: Option<DeviceId>,
-    ) -> Option<Arc<Decision>> {
+    ) -> Option<Rc<Standing>> {
         let kept = on_thread(|last| {
             [&mut last.trial, &mut last.usual].map(|entry| Some(self.own(entry)?.cached.clone()))
         });
@@ -57,9 +53,15 @@ impl DecisionCache {
         kept.find_map(|mut cached| cached.use_once(devices, shape, named))
     }
 
-    /// How many batches of this thread went by usual decisions since this was asked last.
-    pub(crate) fn take_used(&self) -> u32 {
-        on_thread(|last| std::mem::take(&mut last.used)).unwrap_or(0)
+    /// The batches of this thread that went by the usual decision since this was asked last.
+    pub(crate) fn take_worked(&self) -> Worked {
+        let taken = on_thread(|last| {
+            let entry = last.usual.as_ref().filter(|entry| entry.engine == self.engine)?;
+            let CachedDecision { shape, decision, .. } = &entry.cached;
+            let (device, worked) = (decision.device, decision.worked.take());
+            Some(Worked { on: Some((device, *shape)), sums: worked })
+        });
+        taken.flatten().unwrap_or_default()
     }
 
     pub(super) fn put(&self, cached: CachedDecision) {
@@ -83,7 +85,7 @@ impl DecisionCache {
 
 thread_local! {
     static CACHE: RefCell<ThreadCache> =
-        const { RefCell::new(ThreadCache { usual: None, trial: None, used: 0 }) };
+        const { RefCell::new(ThreadCache { usual: None, trial: None }) };
 }
 
 /// Looks at what the calling thread keeps; none once the thread ends and has dropped it.
@@ -95,8 +97,6 @@ struct ThreadCache {
     usual: Option<Entry>,
     /// A device that this thread tries again. Another thread's batch in between would find it cold.
     trial: Option<Entry>,
-    /// How many batches went by the usual one.
-    used: u32,
 }
 
 struct Entry {
@@ -105,17 +105,85 @@ struct Entry {
     cached: CachedDecision,
 }
 
+/// A decision that may stand for more than one batch of a thread.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    decision: Decision,
+    worked: Cell<Sums>,
+}
+
+impl Standing {
+    pub(crate) fn new(decision: Decision) -> Rc<Self> {
+        Rc::new(Self { decision, worked: Cell::default() })
+    }
+
+    /// Takes note of what a batch took, which was not surprisingly long.
+    pub(crate) fn note(&self, shape: &Shape, took_ns: u64) {
+        let Sums { batches, bytes, took_ns: before_ns } = self.worked.get();
+        self.worked.set(Sums {
+            batches: batches + 1,
+            bytes: bytes.saturating_add(shape.bytes()),
+            took_ns: before_ns.saturating_add(took_ns),
+        });
+    }
+}
+
+impl Deref for Standing {
+    type Target = Decision;
+
+    fn deref(&self) -> &Decision {
+        &self.decision
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    batches: u32,
+    bytes: u64,
+    took_ns: u64,
+}
+
+/// Batches that went by one decision.
+#[derive(Debug, Default)]
+pub(crate) struct Worked {
+    /// Where, and what they are like.
+    on: Option<(DeviceId, Shape)>,
+    sums: Sums,
+}
+
+impl Worked {
+    /// How many they are.
+    pub(super) fn batches(&self) -> u32 {
+        self.sums.batches
+    }
+
+    /// Whether they tell what a batch of this shape takes.
+    pub(crate) fn tell_of(&self, shape: &Shape) -> bool {
+        self.mean().is_some_and(|(_, mean, _)| are_alike(shape, &mean))
+    }
+
+    /// The mean of them, with what it took in nanoseconds, where they are enough to be learnt from: what a batch costs is linear
+    /// in its bytes, and they have as many messages.
+    pub(super) fn mean(&self) -> Option<(DeviceId, Shape, u64)> {
+        let Sums { batches, bytes, took_ns } = self.sums;
+        let (device, shape) = self.on.filter(|_| batches >= TAUGHT_MIN)?;
+        let mean = |sum: u64| sum / u64::from(batches);
+        let shape = Shape { aad_bytes: 0, text_bytes: mean(bytes), ..shape };
+        Some((device, shape, mean(took_ns)))
+    }
+}
+
 /// A decision that is used for the next batches like the one it was made for.
 #[derive(Clone, Debug)]
 pub(super) struct CachedDecision {
     shape: Shape,
-    decision: Arc<Decision>,
+    decision: Rc<Standing>,
     left: u32,
 }
 
 impl CachedDecision {
     /// Of a small batch: work as usual, or a trial.
-    pub(super) fn new(shape: &Shape, decision: &Arc<Decision>) -> Option<Self> {
+    pub(super) fn new(shape: &Shape, decision: &Rc<Standing>) -> Option<Self> {
         let batches = match decision.because {
             Because::LastResort => return None,
             Because::Explored => TRIAL_BATCHES,
@@ -123,11 +191,7 @@ impl CachedDecision {
             _ => USUAL_BATCHES,
         };
         let is_short = decision.work_ns <= CACHED_MAX_NS;
-        is_short.then_some(Self {
-            shape: *shape,
-            decision: Arc::clone(decision),
-            left: batches - 1,
-        })
+        is_short.then_some(Self { shape: *shape, decision: Rc::clone(decision), left: batches - 1 })
     }
 
     /// The decision, if it is one for such a batch, too, which names this device or none.
@@ -136,7 +200,7 @@ impl CachedDecision {
         devices: &[Arc<dyn Device>],
         shape: &Shape,
         named: Option<DeviceId>,
-    ) -> Option<Arc<Decision>> {
+    ) -> Option<Rc<Standing>> {
         let own = Some(self.decision.device).filter(|_| self.decision.because == Because::Named);
         if named != own {
             return None;
@@ -145,22 +209,27 @@ impl CachedDecision {
             let device = devices[self.decision.device.0].capabilities();
             route::accept(device, shape, true).is_ok()
         };
-        let is_like = || {
-            let (bytes, known_bytes) = (shape.bytes(), self.shape.bytes());
-            let is_as_large = bytes / 2 <= known_bytes && known_bytes / 2 <= bytes;
-            let is_of_class =
-                shape.raw_keys == self.shape.raw_keys && shape.opens == self.shape.opens;
-            let is_of_class = is_of_class && shape.algorithm == self.shape.algorithm;
-            shape.messages == self.shape.messages && is_as_large && is_of_class && takes_it()
-        };
+        let is_like = || are_alike(shape, &self.shape) && takes_it();
         if self.left == 0 || !(*shape == self.shape || is_like()) {
             return None;
         }
         self.left -= 1;
-        Some(Arc::clone(&self.decision))
+        Some(Rc::clone(&self.decision))
     }
 }
 
+/// Whether one decision may stand for both.
+fn are_alike(one: &Shape, other: &Shape) -> bool {
+    let (bytes, other_bytes) = (one.bytes(), other.bytes());
+    let are_as_large = bytes / 2 <= other_bytes && other_bytes / 2 <= bytes;
+    let are_of_class = one.raw_keys == other.raw_keys && one.opens == other.opens;
+    let are_of_class = are_of_class && one.algorithm == other.algorithm;
+    one.messages == other.messages && are_as_large && are_of_class
+}
+
+/// So many batches by one decision say more together than the one that was decided, which finds cold caches and may have been
+/// interrupted.
+const TAUGHT_MIN: u32 = 8;
 /// So many batches go by one decision.
 const USUAL_BATCHES: u32 = 32;
 /// So many of those that take less time than deciding with a lock that others want.
@@ -181,9 +250,9 @@ mod tests {
         impl Drop for AtTheEnd {
             fn drop(&mut self) {
                 let (cache, shape) = (DecisionCache::new(), Shape::of_seals(1, 16));
-                assert_eq!(cache.take_used(), 0);
+                assert_eq!(cache.take_worked().batches(), 0);
                 assert!(cache.use_once(&[], &shape, None).is_none());
-                let named = Arc::new(Decision::named(DeviceId(0)));
+                let named = Standing::new(Decision::named(DeviceId(0)));
                 cache.put(CachedDecision::new(&shape, &named).unwrap());
             }
         }
@@ -191,7 +260,7 @@ mod tests {
         // What is used first is dropped last; a panic in there would end the process.
         let works = std::thread::spawn(|| {
             GUARD.with(|_| ());
-            DecisionCache::new().take_used()
+            DecisionCache::new().take_worked().batches()
         });
         assert_eq!(works.join().unwrap(), 0);
     }

@@ -21,11 +21,7 @@ impl Excess {
     ///
     /// Of slow batches in a row the first counts: the others say that what is usual has changed, which is learnt otherwise.
     pub(super) fn add(&mut self, usual_ns: f64, times: f64, is_own: bool) {
-        self.batches += 1.0;
-        if self.batches > REMEMBERED {
-            (self.batches, self.slow, self.times) =
-                (self.batches / 2.0, self.slow / 2.0, self.times / 2.0);
-        }
+        self.count(1.0);
         let is_slow = times > SLOW;
         if is_slow && (is_own || self.was_slow) {
             self.owed_ns += (times - 1.0) * usual_ns;
@@ -36,6 +32,20 @@ impl Excess {
             self.times += times - 1.0;
         }
         self.was_slow = is_slow;
+    }
+
+    /// Counts so many batches that took as long as is usual.
+    pub(super) fn add_usual(&mut self, batches: f64) {
+        self.count(batches);
+        self.was_slow = false;
+    }
+
+    fn count(&mut self, batches: f64) {
+        self.batches += batches;
+        if self.batches > REMEMBERED {
+            (self.batches, self.slow, self.times) =
+                (self.batches / 2.0, self.slow / 2.0, self.times / 2.0);
+        }
     }
 
     /// How many times the usual time a batch takes on average, where more than so many slow batches are remembered.

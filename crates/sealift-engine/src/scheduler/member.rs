@@ -243,6 +243,21 @@ impl Member {
         self.learn(shape, timing, is_timed);
     }
 
+    /// So many batches, none of them slow, took so long on average.
+    pub(super) fn worked(&mut self, shape: &Shape, timing: &Timing, batches: u32) {
+        self.excess.add_usual(f64::from(batches.saturating_sub(1)));
+        self.health.recover_here();
+        self.learn(shape, timing, false);
+    }
+
+    /// A batch that teaches nothing by itself took far longer than was predicted.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    pub(super) fn surprised(&mut self, shape: &Shape, took_ns: u64) {
+        let usual_ns = self.usually_ns(shape);
+        // On the cores it may have been interrupted, and nobody looked.
+        self.excess.add(usual_ns, took_ns as f64 / usual_ns, !self.works_on.is_cores());
+    }
+
     /// Takes in what a free worker took to begin. Beside other batches that may be time in which they had
     /// its core, so that there only less than is known tells of waking.
     fn learn_waking(&mut self, waited_ns: f64, alone: bool) {

@@ -30,7 +30,7 @@ pub use quote::{Because, Candidate, Decision, Explained};
 
 pub(crate) use asking::{Nobody, Request};
 pub(crate) use beside::Beside;
-pub(crate) use decision_cache::DecisionCache;
+pub(crate) use decision_cache::{DecisionCache, Standing, Worked};
 pub(crate) use excess::SLOW;
 
 use crate::{DeviceId, EngineError};
@@ -40,6 +40,7 @@ use member::Member;
 use sealift_core::{Cost, Device, Shape, Spec, SpecError, Timing};
 use seats::Seats;
 use std::mem;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Every policy, the default first.
@@ -172,7 +173,7 @@ impl Scheduler {
     }
 
     /// Keeps a decision on a small batch for the next ones, if it may be. True when it does.
-    pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Arc<Decision>) -> bool {
+    pub(crate) fn cache_decision(&mut self, shape: &Shape, decision: &Rc<Standing>) -> bool {
         let cached = CachedDecision::new(shape, decision);
         let may_be =
             decision.because == Because::Named || self.policy.allows_cached(decision.because);
@@ -189,10 +190,22 @@ impl Scheduler {
         self.decisions.invalidate();
     }
 
-    /// Takes note of a decision that is carried out: the others go without, and went without so many before
-    /// it that were worked by cached decisions.
-    pub(crate) fn chose(&mut self, shape: &Shape, decision: &Decision, cached: u32, now_ns: u64) {
-        let batches = 1.0 + f64::from(cached);
+    /// The same, where the batch went by a decision that stands for several.
+    pub(crate) fn surprised(&mut self, device: DeviceId, shape: &Shape, took_ns: u64) {
+        self.members[device.0].surprised(shape, took_ns);
+        self.invalidate_decisions();
+    }
+
+    /// Takes note of a decision that is carried out: the others go without, and went without those before it that were worked by
+    /// a cached one.
+    pub(crate) fn chose(
+        &mut self,
+        shape: &Shape,
+        decision: &Decision,
+        worked: &Worked,
+        now_ns: u64,
+    ) {
+        let batches = 1.0 + f64::from(worked.batches());
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
         // As long as the batch has a caller wait: what a trial costs is reckoned so, too.
         let elapsed = |one: &Candidate| if one.here { one.finish_ns } else { one.work_ns };
@@ -262,6 +275,13 @@ impl Scheduler {
     pub(crate) fn gave(&mut self, decision: &Decision, shape: &Shape, now_ns: u64) -> Given {
         self.last_given = Some(decision.device);
         self.change(decision.device, |member| member.take(shape, now_ns))
+    }
+
+    /// Learns from batches that a thread worked by one decision, where they are enough.
+    pub(crate) fn learn_worked(&mut self, worked: &Worked, now_ns: u64) {
+        let Some((device, shape, took_ns)) = worked.mean() else { return };
+        let timing = Timing::in_memory(now_ns.saturating_sub(took_ns), now_ns);
+        self.change(device, |member| member.worked(&shape, &timing, worked.batches()));
     }
 
     /// A device is broken and takes nothing.
