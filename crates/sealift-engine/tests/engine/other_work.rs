@@ -345,6 +345,27 @@ fn a_size_that_is_rare_and_takes_longer_than_predicted_is_learnt() {
 }
 
 #[test]
+fn short_batches_that_scatter_leave_the_faster_device_no_longer_than_trials_do() {
+    for [quick_ns, slow_ns] in [[140, 900], [330, 550]] {
+        let draws = AtomicU64::new(0);
+        let draws = Arc::new(draws);
+        let bench = Bench::of(move |at, _| {
+            // A fifth of them lose time to the core's other half, and one in sixty is interrupted.
+            let times = match draws.fetch_add(0x9e37_79b9_7f4a_7c15, Relaxed) >> 32 {
+                draw if draw % 60 == 0 => 9,
+                draw if draw % 5 == 0 => 3,
+                _ => 1,
+            };
+            times * [quick_ns, slow_ns][at]
+        });
+        (0..20_000).for_each(|_| _ = bench.run());
+        let batches = 400_000;
+        let slow = (0..batches).filter(|_| bench.run().index() == 1).count() as u64;
+        assert!(slow * 100 <= batches, "{slow} of {batches} at {slow_ns} ns");
+    }
+}
+
+#[test]
 fn a_device_that_sleeps_is_judged_by_the_time_that_passes() {
     let core = Arc::new(Core::default());
     let (engine, toys) = engine_on(Arc::clone(&core) as _, Settings::default(), &[4, 4]);

@@ -76,3 +76,21 @@ fn one_batch_of_a_trial_says_what_batches_take_now() {
     let found_ns = device.predict_ns(&shape);
     assert!((found_ns / 120_000.0 - 1.0).abs() < 0.02, "{found_ns}");
 }
+
+#[test]
+fn slow_batches_among_many_by_one_decision_count_as_they_weigh() {
+    let shape = Shape::of_seals(1, 16);
+    for works_on in [Resource::Own, Resource::Cores(vec![])] {
+        let is_host = works_on.is_cores();
+        let model = Model { works_on, ..Model::new("device", Cost::new(100.0, 0.0, 0.0).unwrap()) };
+        let mut device = Member::new(&model.capabilities());
+        for _ in 0..40 {
+            device.worked(&shape, &Timing::in_memory(0, 100), 99);
+            device.surprised(&shape, 100_100);
+        }
+        let found_ns = device.predict_ns(&shape);
+        // On the cores it may have been something else that had the thread's core.
+        let expected_ns = if is_host { 100.0 } else { 100.0 + 0.01 * 100_000.0 };
+        assert!((found_ns / expected_ns - 1.0).abs() < 0.2, "{is_host}: {found_ns}");
+    }
+}
