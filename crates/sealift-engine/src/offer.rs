@@ -4,7 +4,7 @@ use crate::flight::{Attempt, Flying};
 use crate::leased::JobKeys;
 use crate::parts::PartOf;
 use crate::record::End;
-use crate::scheduler::{Decision, Nobody, Request, Worked};
+use crate::scheduler::{Decision, Nobody, Request};
 use crate::settings::Patience;
 use crate::shared::{Dispatch, Shared, failures, first_session};
 use crate::store::{KeyStore, Lease};
@@ -154,7 +154,7 @@ impl Shared {
                 Ok(decision) => decision,
                 Err(nobody) => return Offered::Back(Box::new((flying, nobody))),
             };
-            dispatch.scheduler.chose(&flying.shape, &decision, &Worked::default(), now_ns);
+            dispatch.scheduler.chose(&flying.shape, &decision, None, now_ns);
             let anew = || OwnedOutput::in_pool(&self.outputs, &flying.batch);
             let made = output.take().map_or_else(anew, Ok);
             let made = match made {

@@ -140,11 +140,15 @@ impl Shared {
 
     #[cold]
     #[inline(never)]
-    fn record_failed(&self, decision: &Decision, shape: &Shape, end: End, at: Arrival<'_>) {
+    fn record_failed(&self, decision: &Standing, shape: &Shape, end: End, at: Arrival<'_>) {
         let failed_ns = self.clock.now_ns();
         let timing = Timing::in_memory(at.arrived_ns.unwrap_or(failed_ns), failed_ns);
         let (device, moved) = (decision.device, at.moved());
-        self.lock().scheduler.failed(device, false, at.tried, failed_ns);
+        let before = decision.take_worked(shape);
+        let mut dispatch = self.lock();
+        dispatch.scheduler.learn_worked(&before);
+        dispatch.scheduler.failed(device, false, at.tried, failed_ns);
+        drop(dispatch);
         let report = Report { device, timing, auth_failed: 0, moved };
         self.record(None, timing.start_ns, shape, end, &report, decision);
     }
@@ -272,7 +276,7 @@ impl Shared {
                 Ok(DecidedHere { decision, at_ns: None, lesson, beside: None })
             }
             Some(decision) => {
-                Ok(DecidedHere { decision, at_ns: None, lesson: Lesson::Nothing, beside: None })
+                Ok(DecidedHere { decision, at_ns: None, lesson: Lesson::Together, beside: None })
             }
             None => self.decide_anew(work, options, &[]),
         }
@@ -300,23 +304,29 @@ impl Shared {
         };
         let now_ns = self.clock.now_ns();
         let worked = self.decisions.take_worked();
-        scheduler.learn_worked(&worked, now_ns);
+        if let Some(worked) = worked.as_ref().filter(|worked| worked.are_enough()) {
+            scheduler.learn_worked(worked);
+        }
         let decided = scheduler.decide(&self.devices, &request, now_ns);
         let decision = decided.map_err(|nobody| match nobody {
             Nobody::Never(error) => error,
             Nobody::Full { .. } | Nobody::Tried => route::none_is_real(&self.devices),
         })?;
         let decision = Standing::new(decision);
-        scheduler.chose(work.shape(), &decision, &worked, now_ns);
+        scheduler.chose(work.shape(), &decision, worked.as_ref(), now_ns);
         let beside = is_cacheable.then(|| scheduler.beside(&request, &decision)).flatten();
         let beside = beside.filter(|_| may_run_again(work, options));
         let is_cached = is_cacheable && scheduler.cache_decision(work.shape(), &decision);
-        let lesson = if is_cached
-            && (decision.because == Because::Explored || worked.tell_of(work.shape()))
-        {
-            Lesson::Cold
-        } else {
-            Lesson::Whole { is_timed: scheduler.is_timed(&decision) }
+        let goes_on = worked.filter(|worked| worked.are_like(decision.device, work.shape()));
+        let lesson = match (decision.because, goes_on) {
+            (Because::Explored, _) if is_cached => Lesson::Cold,
+            (_, Some(worked)) if is_cached => {
+                if !worked.are_enough() {
+                    decision.go_on(&worked);
+                }
+                Lesson::Together
+            }
+            _ => Lesson::Whole { is_timed: scheduler.is_timed(&decision) },
         };
         let beside = beside.map(Box::new);
         Ok(DecidedHere { decision, at_ns: Some(now_ns), lesson, beside })
@@ -328,26 +338,24 @@ impl Shared {
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
         let took_ns = timing.cost_ns().max(worked_ns) as f64;
-        let is_cold = decided.lesson == Lesson::Cold && took_ns <= COLD_MAX_NS;
-        let teaches = decided.lesson != Lesson::Nothing && !is_cold;
-        let is_surprise = !is_cold && took_ns > SLOW * decided.decision.work_ns;
-        if !teaches && !is_surprise {
-            if decided.lesson == Lesson::Nothing {
-                decided.decision.note(shape, timing.cost_ns());
+        let DecidedHere { decision, lesson, .. } = decided;
+        let is_surprise = took_ns > SLOW * decision.work_ns;
+        match lesson {
+            Lesson::Cold if took_ns <= COLD_MAX_NS => {}
+            Lesson::Together if !is_surprise => decision.note(shape, timing.cost_ns()),
+            Lesson::Together if decision.has_enough() => {
+                let before = decision.take_worked(shape);
+                self.lock().scheduler.surprised(&before, shape, timing.cost_ns());
+                self.decisions.end_usual();
             }
-            return;
-        }
-        let scheduler = &mut self.lock().scheduler;
-        if teaches {
-            let (device, is_timed) = (decided.decision.device, decided.lesson.is_timed());
-            scheduler.finished(device, shape, timing, is_timed, None, timing.end_ns);
-        }
-        match decided.lesson {
-            _ if !is_surprise => {}
-            Lesson::Nothing => {
-                scheduler.surprised(decided.decision.device, shape, timing.cost_ns());
+            Lesson::Together | Lesson::Cold | Lesson::Whole { .. } => {
+                let scheduler = &mut self.lock().scheduler;
+                let (device, end_ns) = (decision.device, timing.end_ns);
+                scheduler.finished(device, shape, timing, lesson.is_timed(), None, end_ns);
+                if is_surprise {
+                    scheduler.invalidate_decisions();
+                }
             }
-            Lesson::Cold | Lesson::Whole { .. } => scheduler.invalidate_decisions(),
         }
     }
 }
@@ -368,9 +376,9 @@ pub(crate) struct DecidedHere {
 /// What the time of a batch tells of such batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lesson {
-    /// Something together with others that go by one decision, and nothing by itself.
-    Nothing,
-    /// Nothing: it comes right after a decision, which leaves cold caches, and others teach.
+    /// Something together with others that go by one decision.
+    Together,
+    /// Nothing: it is the first of a trial, which finds cold caches.
     Cold,
     /// What they take. The thread's own clock is read around it, too, if it `is_timed`.
     Whole { is_timed: bool },

@@ -54,14 +54,23 @@ impl DecisionCache {
     }
 
     /// The batches of this thread that went by the usual decision since this was asked last.
-    pub(crate) fn take_worked(&self) -> Worked {
+    pub(crate) fn take_worked(&self) -> Option<Worked> {
+        let version = self.version.load(Ordering::Relaxed);
         let taken = on_thread(|last| {
             let entry = last.usual.as_ref().filter(|entry| entry.engine == self.engine)?;
             let CachedDecision { shape, decision, .. } = &entry.cached;
-            let (device, worked) = (decision.device, decision.worked.take());
-            Some(Worked { on: Some((device, *shape)), sums: worked })
+            Some(Worked { holds: entry.version == version, ..decision.take_worked(shape) })
         });
-        taken.flatten().unwrap_or_default()
+        taken.flatten()
+    }
+
+    /// The usual decision of this thread is used no more.
+    pub(crate) fn end_usual(&self) {
+        on_thread(|last| {
+            if let Some(entry) = self.own(&mut last.usual) {
+                entry.cached.left = 0;
+            }
+        });
     }
 
     pub(super) fn put(&self, cached: CachedDecision) {
@@ -126,6 +135,22 @@ impl Standing {
             took_ns: before_ns.saturating_add(took_ns),
         });
     }
+
+    /// Whether enough batches went by it that one of them which takes far longer is an accident.
+    pub(crate) fn has_enough(&self) -> bool {
+        self.worked.get().batches >= TAUGHT_MIN
+    }
+
+    /// Goes on with batches that were too few to be learnt from.
+    pub(crate) fn go_on(&self, worked: &Worked) {
+        self.worked.set(worked.sums);
+    }
+
+    /// The batches that went by it since this was asked last; they are like one of this shape.
+    pub(crate) fn take_worked(&self, shape: &Shape) -> Worked {
+        let (device, sums) = (self.decision.device, self.worked.take());
+        Worked { device, shape: *shape, sums, holds: true }
+    }
 }
 
 impl Deref for Standing {
@@ -143,12 +168,15 @@ struct Sums {
     took_ns: u64,
 }
 
-/// Batches that went by one decision.
-#[derive(Debug, Default)]
+/// Batches that went by one decision, none of which took surprisingly long.
+#[derive(Debug)]
 pub(crate) struct Worked {
-    /// Where, and what they are like.
-    on: Option<(DeviceId, Shape)>,
+    pub(super) device: DeviceId,
+    /// What they are like.
+    shape: Shape,
     sums: Sums,
+    /// Whether the decision still holds. Else they say how many there were, and no more.
+    holds: bool,
 }
 
 impl Worked {
@@ -157,19 +185,23 @@ impl Worked {
         self.sums.batches
     }
 
-    /// Whether they tell what a batch of this shape takes.
-    pub(crate) fn tell_of(&self, shape: &Shape) -> bool {
-        self.mean().is_some_and(|(_, mean, _)| are_alike(shape, &mean))
+    /// Whether they are such that a batch of this shape on a device is one more of them.
+    pub(crate) fn are_like(&self, device: DeviceId, shape: &Shape) -> bool {
+        self.holds && self.device == device && are_alike(shape, &self.shape)
+    }
+
+    /// Whether they are enough to be learnt from.
+    pub(crate) fn are_enough(&self) -> bool {
+        self.holds && self.sums.batches >= TAUGHT_MIN
     }
 
     /// The mean of them, with what it took in nanoseconds, where they are enough to be learnt from: what a batch costs is linear
     /// in its bytes, and they have as many messages.
-    pub(super) fn mean(&self) -> Option<(DeviceId, Shape, u64)> {
+    pub(super) fn mean(&self) -> Option<(Shape, u64)> {
         let Sums { batches, bytes, took_ns } = self.sums;
-        let (device, shape) = self.on.filter(|_| batches >= TAUGHT_MIN)?;
         let mean = |sum: u64| sum / u64::from(batches);
-        let shape = Shape { aad_bytes: 0, text_bytes: mean(bytes), ..shape };
-        Some((device, shape, mean(took_ns)))
+        (self.holds && batches >= TAUGHT_MIN)
+            .then(|| (Shape { aad_bytes: 0, text_bytes: mean(bytes), ..self.shape }, mean(took_ns)))
     }
 }
 
@@ -250,7 +282,7 @@ mod tests {
         impl Drop for AtTheEnd {
             fn drop(&mut self) {
                 let (cache, shape) = (DecisionCache::new(), Shape::of_seals(1, 16));
-                assert_eq!(cache.take_worked().batches(), 0);
+                assert!(cache.take_worked().is_none());
                 assert!(cache.use_once(&[], &shape, None).is_none());
                 let named = Standing::new(Decision::named(DeviceId(0)));
                 cache.put(CachedDecision::new(&shape, &named).unwrap());
@@ -260,8 +292,27 @@ mod tests {
         // What is used first is dropped last; a panic in there would end the process.
         let works = std::thread::spawn(|| {
             GUARD.with(|_| ());
-            DecisionCache::new().take_worked().batches()
+            DecisionCache::new().take_worked().is_none()
         });
-        assert_eq!(works.join().unwrap(), 0);
+        assert!(works.join().unwrap());
+    }
+
+    #[test]
+    fn what_batches_took_before_decisions_were_invalidated_is_not_learnt() {
+        let (cache, shape) = (DecisionCache::new(), Shape::of_seals(1, 16));
+        for holds in [true, false] {
+            let decision = Standing::new(Decision::named(DeviceId(0)));
+            cache.put(CachedDecision::new(&shape, &decision).unwrap());
+            (0..u64::from(TAUGHT_MIN)).for_each(|took_ns| decision.note(&shape, took_ns));
+            if !holds {
+                cache.invalidate();
+            }
+            assert!(DecisionCache::new().take_worked().is_none(), "of another engine");
+            let worked = cache.take_worked().unwrap();
+            assert_eq!((worked.batches(), worked.are_enough()), (TAUGHT_MIN, holds));
+            assert_eq!(worked.mean(), holds.then_some((shape, 3)));
+            assert_eq!(worked.are_like(DeviceId(0), &shape), holds);
+            assert!(!worked.are_like(DeviceId(1), &shape));
+        }
     }
 }

@@ -240,17 +240,21 @@ impl Member {
         } else {
             self.health.recover_here();
         }
-        self.learn(shape, timing, is_timed);
+        self.learn_one(shape, timing, is_timed);
     }
 
-    /// So many batches, none of them slow, took so long on average.
-    pub(super) fn worked(&mut self, shape: &Shape, timing: &Timing, batches: u32) {
-        self.excess.add_usual(f64::from(batches.saturating_sub(1)));
-        self.health.recover_here();
-        self.learn(shape, timing, false);
+    /// So many batches went by one decision, none of them slow; the mean of them took so many nanoseconds.
+    pub(super) fn worked(&mut self, batches: u32, mean: Option<(Shape, u64)>) {
+        if batches > 0 {
+            self.excess.add_usual(f64::from(batches));
+        }
+        if let Some((shape, took_ns)) = mean {
+            self.health.recover_here();
+            self.learn(&shape, &Timing::in_memory(0, took_ns), false);
+        }
     }
 
-    /// A batch that teaches nothing by itself took far longer than was predicted.
+    /// One of them took far longer than was predicted.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     pub(super) fn surprised(&mut self, shape: &Shape, took_ns: u64) {
         let usual_ns = self.usually_ns(shape);
@@ -266,19 +270,30 @@ impl Member {
         }
     }
 
-    /// Takes in what a batch took, which the thread's own clock was asked for if it `is_timed`.
+    /// Takes in what one batch took, which the thread's own clock was asked for if it `is_timed`.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
-    fn learn(&mut self, shape: &Shape, timing: &Timing, is_timed: bool) {
+    fn learn_one(&mut self, shape: &Shape, timing: &Timing, is_timed: bool) {
         // Where another machine part computes, waiting for it is its time, whatever the thread did.
         let core_ns = timing.core_ns.filter(|_| self.works_on.is_cores());
-        let timing = Timing { core_ns, ..*timing };
-        let took_ns = timing.cost_ns();
+        let timing = &Timing { core_ns, ..*timing };
+        let took_ns = timing.cost_ns() as f64;
+        self.trial.done(took_ns / self.usually_ns(shape));
+        let is_learnt = self.learn(shape, timing, is_timed);
+        if is_learnt && self.host_share < 1.0 && took_ns > 0.0 {
+            let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
+            self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
+        }
+    }
+
+    /// Takes in what a batch cost, if that says something of the next ones. True if it does.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
+    fn learn(&mut self, shape: &Shape, timing: &Timing, is_timed: bool) -> bool {
+        let (core_ns, took_ns) = (timing.core_ns, timing.cost_ns());
         let usual_ns = self.usually_ns(shape);
         let times = took_ns as f64 / usual_ns;
-        self.trial.done(times);
         // The first batch finds cold caches and no expanded keys: slow, it says little of those to come.
         if !mem::replace(&mut self.is_warm, true) && times > 1.0 {
-            return;
+            return false;
         }
         let is_fresh = 8 * FAULT_NS * timing.faults > took_ns;
         if self.works_on.is_cores() && usual_ns >= ThreadUsage::WORTH_READING_NS as f64 {
@@ -290,7 +305,7 @@ impl Member {
                     if times > SCATTER {
                         // Perhaps others had the core: the next ones will tell.
                         self.sampling.unsettle(times > SLOW);
-                        return;
+                        return false;
                     }
                 }
                 own_ns => {
@@ -299,23 +314,19 @@ impl Member {
                 }
             }
             if (is_timed || core_ns.is_some()) && self.waited_for_others(times, core_ns.is_some()) {
-                return;
+                return false;
             }
         }
         // A shorter batch may have been interrupted, and nobody looked.
         let is_looked_at = core_ns.is_some() || usual_ns >= ThreadUsage::WORTH_READING_NS as f64;
         self.excess.add(usual_ns, times, is_looked_at || !self.works_on.is_cores());
         if self.is_odd(shape, times, core_ns.is_some() && !is_fresh) {
-            return;
+            return false;
         }
         let known = self.classes.of_mut(shape);
         known.is_learnt = true;
         known.estimator.learn(shape.messages as u64, shape.bytes(), took_ns);
-        let took_ns = took_ns as f64;
-        if self.host_share < 1.0 && took_ns > 0.0 {
-            let host_ns = (timing.copy_in_ns + timing.copy_out_ns) as f64;
-            self.host_share += ((host_ns / took_ns).min(1.0) - self.host_share) / 16.0;
-        }
+        true
     }
 
     /// Whether a long batch on the cores took more than usual because its thread blocked, which threads there hardly ever do: it
@@ -375,7 +386,7 @@ impl Member {
         self.give_up(now_ns);
         match timing {
             Some(timing) => {
-                self.learn(shape, timing, true);
+                self.learn_one(shape, timing, true);
                 self.health.recover();
             }
             None => self.health.fail(now_ns, true),

@@ -190,10 +190,10 @@ impl Scheduler {
         self.decisions.invalidate();
     }
 
-    /// The same, where the batch went by a decision that stands for several.
-    pub(crate) fn surprised(&mut self, device: DeviceId, shape: &Shape, took_ns: u64) {
-        self.members[device.0].surprised(shape, took_ns);
-        self.invalidate_decisions();
+    /// One batch of many that go by one decision took far longer: those before it are learnt from, and it counts as a slow one.
+    pub(crate) fn surprised(&mut self, before: &Worked, shape: &Shape, took_ns: u64) {
+        self.learn_worked(before);
+        self.members[before.device.0].surprised(shape, took_ns);
     }
 
     /// Takes note of a decision that is carried out: the others go without, and went without those before it that were worked by
@@ -202,10 +202,10 @@ impl Scheduler {
         &mut self,
         shape: &Shape,
         decision: &Decision,
-        worked: &Worked,
+        worked: Option<&Worked>,
         now_ns: u64,
     ) {
-        let batches = 1.0 + f64::from(worked.batches());
+        let batches = 1.0 + worked.map_or(0.0, |worked| f64::from(worked.batches()));
         let winner = |one: &&Candidate| one.device == decision.device && one.here == decision.here;
         // As long as the batch has a caller wait: what a trial costs is reckoned so, too.
         let elapsed = |one: &Candidate| if one.here { one.finish_ns } else { one.work_ns };
@@ -277,11 +277,10 @@ impl Scheduler {
         self.change(decision.device, |member| member.take(shape, now_ns))
     }
 
-    /// Learns from batches that a thread worked by one decision, where they are enough.
-    pub(crate) fn learn_worked(&mut self, worked: &Worked, now_ns: u64) {
-        let Some((device, shape, took_ns)) = worked.mean() else { return };
-        let timing = Timing::in_memory(now_ns.saturating_sub(took_ns), now_ns);
-        self.change(device, |member| member.worked(&shape, &timing, worked.batches()));
+    /// Learns from batches that a thread worked by one decision.
+    pub(crate) fn learn_worked(&mut self, worked: &Worked) {
+        let mean = worked.mean();
+        self.change(worked.device, |member| member.worked(worked.batches(), mean));
     }
 
     /// A device is broken and takes nothing.

@@ -254,6 +254,22 @@ fn failures_with_results_between_them_take_no_device_down() {
 }
 
 #[test]
+fn results_before_failures_take_none_of_them_back() {
+    for good in [1, 7, 8, 9, 20, 200] {
+        let (engine, _) = engine(by("failover"), &[1, 1]);
+        let session = session(&engine);
+        let (works, breaks) = (seal(&session, &TEXTS), seal(&session, &[b"one", b"break"]));
+        assert!((0..good).all(|_| run(&engine, &works).0));
+        let mut runs = 0;
+        while state(&engine, "toy0") == State::Up {
+            assert!(!run(&engine, &breaks).0);
+            runs += 1;
+        }
+        assert_eq!(runs, 3, "after {good} good batches");
+    }
+}
+
+#[test]
 fn seals_of_texts_that_may_change_are_not_run_twice() {
     let (engine, _) = engine(by("failover"), &[1, 1]);
     let session = session(&engine);

@@ -85,7 +85,7 @@ fn slow_batches_among_many_by_one_decision_count_as_they_weigh() {
         let model = Model { works_on, ..Model::new("device", Cost::new(100.0, 0.0, 0.0).unwrap()) };
         let mut device = Member::new(&model.capabilities());
         for _ in 0..40 {
-            device.worked(&shape, &Timing::in_memory(0, 100), 99);
+            device.worked(99, Some((shape, 100)));
             device.surprised(&shape, 100_100);
         }
         let found_ns = device.predict_ns(&shape);
