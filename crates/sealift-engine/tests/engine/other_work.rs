@@ -354,12 +354,15 @@ fn a_device_that_is_named_now_and_then_is_learnt() {
     let batch = seal(&bench.session, &[b"text"]);
     let mut output = OwnedOutput::for_batch(&batch).unwrap();
     for run in 0..2_000 {
+        if run == 1_000 {
+            bench.took_ns[1].store(12_000, Relaxed);
+        }
         let on = (run % 10 == 9).then_some(device);
         let options = Options { on, ..Options::default() };
         bench.engine.run(&batch, output.as_output(), &options).unwrap();
     }
     let cost_ns = bench.engine.cost(device).unwrap().of(1, 4);
-    assert!((cost_ns / 20_000.0 - 1.0).abs() < 0.05, "{cost_ns}");
+    assert!((cost_ns / 12_000.0 - 1.0).abs() < 0.05, "{cost_ns}");
 }
 
 #[test]
