@@ -200,7 +200,7 @@ impl Worked {
     pub(super) fn mean(&self) -> Option<(Shape, u64)> {
         let Sums { batches, bytes, took_ns } = self.sums;
         let mean = |sum: u64| sum / u64::from(batches);
-        (self.holds && batches >= TAUGHT_MIN)
+        self.are_enough()
             .then(|| (Shape { aad_bytes: 0, text_bytes: mean(bytes), ..self.shape }, mean(took_ns)))
     }
 }
