@@ -55,11 +55,10 @@ impl DecisionCache {
 
     /// The batches of this thread that went by the usual decision since this was asked last.
     pub(crate) fn take_worked(&self) -> Option<Worked> {
-        let version = self.version.load(Ordering::Relaxed);
         let taken = on_thread(|last| {
-            let entry = last.usual.as_ref().filter(|entry| entry.engine == self.engine)?;
+            let entry = last.usual.as_ref().filter(|entry| self.is_own(entry))?;
             let CachedDecision { shape, decision, .. } = &entry.cached;
-            Some(Worked { holds: entry.version == version, ..decision.take_worked(shape) })
+            Some(Worked { holds: self.holds(entry), ..decision.take_worked(shape) })
         });
         taken.flatten()
     }
@@ -82,8 +81,15 @@ impl DecisionCache {
 
     /// What a thread keeps, if it is this engine's and holds.
     fn own<'e>(&self, entry: &'e mut Option<Entry>) -> Option<&'e mut Entry> {
-        let version = self.version.load(Ordering::Relaxed);
-        entry.as_mut().filter(|entry| entry.engine == self.engine && entry.version == version)
+        entry.as_mut().filter(|entry| self.is_own(entry) && self.holds(entry))
+    }
+
+    fn is_own(&self, entry: &Entry) -> bool {
+        entry.engine == self.engine
+    }
+
+    fn holds(&self, entry: &Entry) -> bool {
+        entry.version == self.version.load(Ordering::Relaxed)
     }
 
     /// No decision is used again, by no thread.
