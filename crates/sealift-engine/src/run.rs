@@ -332,8 +332,9 @@ impl Shared {
         Ok(DecidedHere { decision, at_ns: Some(now_ns), lesson, beside })
     }
 
-    /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for
-    /// anew, and teaches; but the first one of a trial may take as long as cold caches make it.
+    /// Takes in what a batch took. When that was far longer than was thought, the next one is asked for anew; by itself it
+    /// teaches where no batches before it went by the same decision. The first one of a trial may take as long as cold caches
+    /// make it.
     #[expect(clippy::cast_precision_loss, reason = "durations are far under 2^52 ns")]
     fn learn_here(&self, decided: &DecidedHere, shape: &Shape, timing: &Timing) {
         let worked_ns = timing.elapsed_ns().saturating_sub(timing.prepared_ns);
