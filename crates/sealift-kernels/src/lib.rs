@@ -20,6 +20,7 @@ mod model;
 mod once;
 mod parts;
 mod path;
+mod raw;
 mod run;
 mod schedule;
 mod shelf;

@@ -7,7 +7,7 @@ use sealift_core::{
 use crate::run::{address, length};
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-use crate::x86_64::{aesni, expander, vaes256, vaes512};
+use crate::x86_64::{self, aesni, vaes256, vaes512};
 use crate::{Path, Schedule, model, schedule::Expanded, stack, xaes};
 
 /// One message to be worked in parts, at the same time on many threads. The tag is made, or compared, when all are done.
@@ -122,7 +122,7 @@ impl LongMessage for Parts {
 
 fn tag(path: Path, expanded: &Expanded, slot: &Fitting<'_, '_>, hashes: &[PartHash]) -> u128 {
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    if let Some(token) = expander(path).filter(|_| expanded.is_fast()) {
+    if let Some(token) = x86_64::fast(path).filter(|_| expanded.is_fast()) {
         return aesni::tag_of_parts(token, expanded, slot, hashes);
     }
     let _ = path;

@@ -1,9 +1,11 @@
 //! Many messages, and one.
 
-use core::{ops::Range, ptr};
+use core::{array, ops::Range, ptr};
 
-use sealift_core::{Algorithm, Op, Slot, SlotTag, SlotText, Status, Work};
+use sealift_core::{Algorithm, KeyLength, Op, Slot, SlotTag, SlotText, Status, Work};
 
+use crate::raw::{RawKeys, with_places};
+use crate::schedule::KEYS;
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{aesni, narrow, vaes256, vaes512, wide};
@@ -23,7 +25,6 @@ pub enum Schedules<'a> {
 impl Schedules<'_> {
     /// Whether they are more than the second cache has room for beside texts, as far as their places tell: whoever has many
     /// keeps them side by side.
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn are_far(&self) -> bool {
         let Self::Each(each) = self else { return false };
         let (mut first, mut last) = (usize::MAX, 0);
@@ -57,21 +58,30 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
         work.set_status(range.start, status);
         return;
     }
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-    if let Some(rest) = together(path, work, range.clone(), schedules) {
-        if !rest.is_empty() {
-            one_by_one(path, work, range.start, rest.into_iter(), schedules);
-            stack::wipe();
-        }
-        return;
+    if work_range(path, work, range, schedules) {
+        stack::wipe();
     }
-    one_by_one(path, work, range.start, range, schedules);
-    stack::wipe();
+}
+
+/// Works on the messages of a range: together those that are worked sooner so, and the others one by one. Whether there were
+/// others; then the caller wipes the stack.
+fn work_range(
+    path: Path,
+    work: &mut Work<'_>,
+    range: Range<usize>,
+    schedules: Schedules<'_>,
+) -> bool {
+    let first = range.start;
+    match together(path, work, range.clone(), schedules) {
+        Some(rest) if rest.is_empty() => return false,
+        Some(rest) => one_by_one(path, work, first, rest.into_iter(), schedules),
+        None => one_by_one(path, work, first, range, schedules),
+    }
+    true
 }
 
 /// Works on the messages of a range that are worked sooner together, and gives back the others; none if
 /// that does not pay.
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 fn together(
     path: Path,
     work: &mut Work<'_>,
@@ -79,12 +89,18 @@ fn together(
     schedules: Schedules<'_>,
 ) -> Option<Vec<usize>> {
     match path {
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
         Path::Vaes512(token) if wide::pays(range.len(), schedules) => {
             Some(wide::run(token, work, range, schedules))
         }
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
         Path::Vaes256(token) => narrow::run_256(token, work, range, schedules),
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
         Path::AesNi(token) => narrow::run_128(token, work, range, schedules),
-        _ => None,
+        _ => {
+            let _ = (work, range, schedules);
+            None
+        }
     }
 }
 
@@ -98,41 +114,74 @@ fn one_by_one(
     messages: impl Iterator<Item = usize>,
     schedules: Schedules<'_>,
 ) {
+    match schedules {
+        Schedules::One(schedule) => {
+            in_order(path, work, messages.map(|message| (message, schedule)), false);
+        }
+        Schedules::Each(each) => {
+            let keyed = messages.map(|message| (message, each[message - first]));
+            in_order(path, work, keyed, schedules.are_far());
+        }
+        Schedules::Raw => with_places(|keys| under_raw_keys(path, work, messages, keys)),
+    }
+}
+
+/// The same for messages with their schedules, which lie afar or not.
+fn in_order<'s>(
+    path: Path,
+    work: &mut Work<'_>,
+    messages: impl Iterator<Item = (usize, &'s Schedule)>,
+    are_far: bool,
+) {
     let text_bytes = work.shape().text_bytes;
     // Finding the next message costs more than it spares where messages are short.
     let is_long = text_bytes >= LONG_BYTES * work.len() as u64;
-    let after = |message: usize, next: Option<&usize>| {
-        is_far(text_bytes).then(|| *next.filter(|_| is_long).unwrap_or(&message))
-    };
     let mut messages = messages.peekable();
-    match schedules {
-        Schedules::One(schedule) => {
-            while let Some(i) = messages.next() {
-                step(path, work, i, schedule, after(i, messages.peek()));
-            }
+    while let Some((message, schedule)) = messages.next() {
+        let next = messages.peek();
+        if are_far && let Some((_, next)) = next {
+            next.fetch(path);
         }
-        Schedules::Each(each) => {
-            #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-            let are_far = schedules.are_far();
-            while let Some(i) = messages.next() {
-                #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-                if are_far && let Some(next) = messages.peek() {
-                    each[next - first].fetch(path);
-                }
-                step(path, work, i, each[i - first], after(i, messages.peek()));
-            }
+        let after = next.filter(|_| is_long).map_or(message, |(next, _)| *next);
+        let after = is_far(text_bytes).then(|| address(&work.slot(after).text));
+        let after = after.unwrap_or(ptr::null());
+        let status = one(path, schedule, work.slot(message), after);
+        work.set_status(message, status);
+    }
+}
+
+/// The same for messages under raw keys, which are expanded side by side.
+fn under_raw_keys(
+    path: Path,
+    work: &mut Work<'_>,
+    messages: impl Iterator<Item = usize>,
+    raw: &mut RawKeys,
+) {
+    let mut messages = messages.peekable();
+    while let Some(first) = messages.next() {
+        let key_of = |message: usize| {
+            let key = work.batch().raw_key(message)?;
+            KeyLength::from_bytes(key.len()).ok().map(|_| key)
+        };
+        let Some(key) = key_of(first) else {
+            work.set_status(first, Status::NotProcessed);
+            continue;
+        };
+        let (mut some, mut keys, mut count) = ([first; KEYS], [key; KEYS], 1);
+        while count < KEYS {
+            let is_alike =
+                |message: &usize| key_of(*message).is_some_and(|other| other.len() == key.len());
+            let Some(message) = messages.next_if(is_alike) else { break };
+            (some[count], keys[count]) = (message, key_of(message).unwrap_or(key));
+            count += 1;
         }
-        Schedules::Raw => {
-            // One place for all of them: the next key overwrites the last, and the drop wipes.
-            let mut schedule = Schedule::empty();
-            while let Some(i) = messages.next() {
-                match work.batch().raw_key(i).map(|key| schedule.expand_raw(path, key)) {
-                    Some(Ok(())) => {
-                        step(path, work, i, &schedule, after(i, messages.peek()));
-                    }
-                    _ => work.set_status(i, Status::NotProcessed),
-                }
-            }
+        let schedules = raw.expand(path, &keys[..count]);
+        let each: [&Schedule; KEYS] = array::from_fn(|i| &schedules[i.min(count - 1)]);
+        let (some, each) = (&some[..count], &each[..count]);
+        if some.iter().zip(first..).all(|(message, in_a_row)| *message == in_a_row) {
+            work_range(path, work, first..first + count, Schedules::Each(each));
+        } else {
+            in_order(path, work, some.iter().copied().zip(each.iter().copied()), false);
         }
     }
 }
@@ -186,19 +235,6 @@ fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>, next: *const u8) -> 
     }
 }
 
-#[inline]
-fn step(
-    path: Path,
-    work: &mut Work<'_>,
-    message: usize,
-    schedule: &Schedule,
-    after: Option<usize>,
-) {
-    let next = after.map_or(ptr::null(), |next| address(&work.slot(next).text));
-    let status = one(path, schedule, work.slot(message), next);
-    work.set_status(message, status);
-}
-
 pub(crate) fn length(text: &SlotText<'_>) -> usize {
     match text {
         SlotText::Apart { input, .. } => input.len(),
@@ -234,7 +270,6 @@ const LONG_BYTES: u64 = 2 << 10;
 
 /// So many expanded keys stay in the second cache, as far as short messages read them. Fewer are not asked for ahead: it
 /// takes a twentieth longer where they are near.
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 const NEAR_KEYS: usize = 682;
 
 /// Whether texts of so many bytes and their results are more than stays in the second cache. Only then does it pay to

@@ -6,7 +6,10 @@ use sealift_core::{Key, KeyError, KeyLength};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-use crate::x86_64;
+use crate::x86_64::{
+    self,
+    expand::{self, Token},
+};
 use crate::{
     Path,
     model::aes::{self, ROUND_KEYS_MAX},
@@ -16,6 +19,9 @@ use crate::{
 
 /// How many powers of the hash key a schedule holds: as many blocks share one reduction.
 pub(crate) const POWERS: usize = 16;
+
+/// How many keys are expanded at once: each step waits for the one before, and so many hardly take longer than one.
+pub(crate) const KEYS: usize = 16;
 
 /// An expanded key.
 ///
@@ -101,16 +107,31 @@ impl Schedule {
     }
 
     /// Asks the cache for what a message that is worked by itself reads of it, in the order in which it lies.
-    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     pub(crate) fn fetch(&self, path: Path) {
+        let _ = path;
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
         Expanded::fetch(self.address(), self.fast_rounds, matches!(path, Path::Vaes512(_)));
     }
 
+    /// Expands raw keys of one length, one of those of AES and [`KEYS`] at most, over the present ones. The caller wipes the stack.
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
+    pub(crate) fn expand_each(schedules: &mut [Schedule], path: Path, keys: &[&[u8]]) {
+        Expanded::expand_each(path, keys, schedules, |schedule| &mut schedule.expanded);
+        for schedule in schedules {
+            let Expanded { rounds, is_fast, .. } = *schedule.expanded;
+            schedule.fast_rounds = if is_fast { rounds } else { 0 };
+        }
+    }
+
     fn expand(&mut self, path: Path, key: &[u8]) {
-        self.expanded.expand(path, key);
-        self.fast_rounds = if self.expanded.is_fast { self.expanded.rounds } else { 0 };
+        Schedule::expand_each(core::slice::from_mut(self), path, &[key]);
+    }
+
+    /// Leaves only zeros.
+    pub(crate) fn wipe(&mut self) {
+        self.expanded.wipe();
+        self.fast_rounds = 0;
     }
 
     /// What the paths compute with.
@@ -139,7 +160,7 @@ pub(crate) const RECORD_BLOCKS: usize = ROUND_KEYS_MAX + 4;
 /// under keys from afar took 1.5 times as long.
 // IMPLEMENTATION NOTE: wide loads from the end of `folded` and of `powers` run over into the field
 // behind, so the order of the fields matters; see `x86_64::ghash`.
-#[derive(ZeroizeOnDrop)]
+#[derive(Zeroize, ZeroizeOnDrop)]
 #[repr(C, align(64))]
 pub(crate) struct Expanded {
     /// The encrypted zero block.
@@ -230,27 +251,54 @@ impl Expanded {
         }
     }
 
-    pub(crate) fn expand(&mut self, path: Path, key: &[u8]) {
+    /// Expands keys of one length, one of those of AES and [`KEYS`] at most, each in its place.
+    pub(crate) fn expand_each<S>(
+        path: Path,
+        keys: &[&[u8]],
+        to: &mut [S],
+        of: impl Fn(&mut S) -> &mut Expanded,
+    ) {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        if let Some(token) = x86_64::expander(path) {
-            self.rounds =
-                x86_64::expand::round_keys(token, key, &mut self.record[..ROUND_KEYS_MAX]);
-            self.hash_key = x86_64::expand::hash_key(token, self);
-            x86_64::expand::powers(token, self);
-            if x86_64::folds() {
-                x86_64::expand::fold(token, self);
-                let ([.., h2, h], [.., folded2, folded]) = (self.powers, self.folded);
-                self.record[self.rounds + 1..][..4].copy_from_slice(&[h, h2, folded, folded2]);
+        if let Some(token) = Token::of(path) {
+            let rounds = token.expand(keys, to, &of);
+            for to in to {
+                of(to).complete(token, rounds);
             }
-            self.is_fast = true;
             return;
         }
         debug_assert_eq!(path.name(), "model", "every other path has its own expansion");
-        self.rounds = aes::expand(key, &mut self.record[..ROUND_KEYS_MAX], aes::sub_word);
+        for (key, to) in keys.iter().zip(to) {
+            of(to).expand_slowly(key);
+        }
+    }
+
+    /// Expands a key for the model.
+    fn expand_slowly(&mut self, key: &[u8]) {
+        self.rounds = aes::expand(key, &mut self.record[..ROUND_KEYS_MAX]);
         self.hash_key = aes::encrypt(self.round_keys(), 0);
         self.powers.zeroize();
         self.folded.zeroize();
         self.is_fast = false;
+    }
+
+    /// Adds to round keys and powers what else is made of them.
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    fn complete(&mut self, token: Token, rounds: usize) {
+        self.rounds = rounds;
+        self.hash_key = expand::over_x(self.powers[POWERS - 1]).swap_bytes();
+        if x86_64::folds() {
+            expand::fold(token.into(), self);
+            let ([.., h2, h], [.., folded2, folded]) = (self.powers, self.folded);
+            self.record[rounds + 1..][..4].copy_from_slice(&[h, h2, folded, folded2]);
+        }
+        self.is_fast = true;
+    }
+
+    /// Where the first round key goes.
+    #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+    pub(crate) fn place(&mut self) -> *mut u8 {
+        let expanded = core::ptr::from_mut(self).cast::<u8>();
+        expanded.wrapping_add(core::mem::offset_of!(Expanded, record))
     }
 }
 
@@ -271,12 +319,12 @@ impl RoundKeys {
     pub(crate) fn expand(&mut self, path: Path, key: &[u8]) -> &[u128] {
         let Self(all) = self;
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        if let Some(token) = x86_64::expander(path) {
-            let rounds = x86_64::expand::round_keys(token, key, all);
+        if let Some(token) = Token::of(path) {
+            let rounds = token.round_keys(key, all);
             return &all[..=rounds];
         }
         debug_assert_eq!(path.name(), "model", "every other path has its own expansion");
-        let rounds = aes::expand(key, all, aes::sub_word);
+        let rounds = aes::expand(key, all);
         &all[..=rounds]
     }
 }
@@ -308,7 +356,8 @@ mod tests {
         for path in Path::available() {
             let mut place = Box::new(MaybeUninit::new(Expanded::empty()));
             // SAFETY: just initialized.
-            unsafe { place.assume_init_mut() }.expand(path, &[7; 24]);
+            let expanded = unsafe { place.assume_init_mut() };
+            Expanded::expand_each(path, &[&[7; 24]], &mut [expanded], |expanded| expanded);
             // SAFETY: still initialized.
             let before = unsafe { place.assume_init_ref() };
             assert!(before.record[12] != 0 && before.hash_key != 0);

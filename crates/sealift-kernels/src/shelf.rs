@@ -3,8 +3,9 @@
 
 use core::{
     fmt,
+    hint::black_box,
     ops::{Deref, DerefMut},
-    ptr::NonNull,
+    ptr::{self, NonNull},
 };
 use std::{
     collections::BTreeMap,
@@ -168,6 +169,15 @@ impl Place {
         // SAFETY: a free place is writable and aligned, and taken by nobody else now.
         unsafe { at.write(slot) };
         Place(at)
+    }
+}
+
+impl Place {
+    /// Leaves only zeros, in stores of whole registers.
+    pub(crate) fn wipe(&mut self) {
+        // SAFETY: zeros are a value of each of its fields, and none of them has to be dropped.
+        unsafe { ptr::from_mut(&mut **self).write_bytes(0, 1) };
+        black_box(self);
     }
 }
 

@@ -9,10 +9,7 @@ use zeroize::Zeroize;
 pub(crate) const ROUND_KEYS_MAX: usize = 15;
 
 /// Expands a key of 16, 24 or 32 bytes (FIPS 197, 5.2) and returns the number of rounds.
-///
-/// `sub_word` is the S-box on four bytes: the model's own, or an instruction.
-#[inline(always)]
-pub(crate) fn expand(key: &[u8], round_keys: &mut [u128], sub_word: impl Fn(u32) -> u32) -> usize {
+pub(crate) fn expand(key: &[u8], round_keys: &mut [u128]) -> usize {
     let key_words = key.len() / 4;
     let rounds = key_words + 6;
     let mut words = [0_u32; 4 * ROUND_KEYS_MAX];
@@ -49,7 +46,7 @@ pub(crate) fn encrypt(round_keys: &[u128], block: u128) -> u128 {
 
 /// The S-box on the four bytes of a word.
 #[expect(clippy::cast_possible_truncation, reason = "the upper 12 bytes are not wanted")]
-pub(crate) fn sub_word(word: u32) -> u32 {
+fn sub_word(word: u32) -> u32 {
     sub_bytes(u128::from(word)) as u32
 }
 
@@ -163,7 +160,7 @@ mod tests {
         ] {
             let key: Vec<u8> = (0..size).collect();
             let mut round_keys = [0; ROUND_KEYS_MAX];
-            let rounds = expand(&key, &mut round_keys, sub_word);
+            let rounds = expand(&key, &mut round_keys);
             assert_eq!(encrypt(&round_keys[..=rounds], plaintext), ciphertext, "{size} bytes");
         }
     }

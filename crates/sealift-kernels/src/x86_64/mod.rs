@@ -31,8 +31,8 @@ pub(crate) fn folds() -> bool {
     std::arch::is_x86_feature_detected!("avx512f")
 }
 
-/// Proof for the instructions that expand keys, if the path has them.
-pub(crate) fn expander(path: Path) -> Option<cpu::HaveAesNi> {
+/// Proof for the instructions of every fast path, if the path is one.
+pub(crate) fn fast(path: Path) -> Option<cpu::HaveAesNi> {
     match path {
         Path::Model => None,
         Path::AesNi(token) => Some(token),

@@ -91,25 +91,10 @@ impl<W: Width> Sums<W> {
         Sums { low, middle, high }
     }
 
-    /// Each block times itself, whose halves need not be multiplied with each other.
-    #[inline(always)]
-    pub(super) fn square(w: W, blocks: W::Register) -> Sums<W> {
-        let low = w.product::<0x00>(blocks, blocks);
-        let high = w.product::<0x11>(blocks, blocks);
-        Sums { low, middle: w.xor(low, high), high }
-    }
-
     /// All lanes in one block, times x^-128: see `ghash`.
     #[inline(always)]
     pub(super) fn reduced(self, w: W) -> __m128i {
         w.sum(self.in_lanes(w))
-    }
-
-    /// The blocks of the first two lanes, if there are two, each times x^-128.
-    #[inline(always)]
-    pub(super) fn each_reduced(self, w: W) -> [__m128i; 2] {
-        let lanes = self.in_lanes(w);
-        [w.lane::<0>(lanes), w.lane::<1>(lanes)]
     }
 
     #[inline(always)]

@@ -19,7 +19,6 @@ mod tag;
 mod tests;
 mod text;
 mod width;
-mod words;
 
 use core::ops::Range;
 
@@ -28,7 +27,7 @@ use sealift_core::{Op, Work};
 use self::{
     group::Call,
     pays::pays,
-    width::{Expander, Width},
+    width::{TakesRaw, Width},
 };
 use super::cpu::{HaveAesNi, HaveVaes256, HaveVaes512};
 use super::window::{
@@ -79,7 +78,7 @@ pub(super) unsafe fn run_512(
     unsafe { token.run(&Call::of(class), items, ahead) }
 }
 
-fn run<W: Expander>(
+fn run<W: TakesRaw>(
     w: W,
     work: &mut Work<'_>,
     range: Range<usize>,

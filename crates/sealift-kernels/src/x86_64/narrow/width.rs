@@ -11,6 +11,7 @@ use crate::{
     schedule::{Expanded, POWERS},
     x86_64::{
         cpu::{HaveAesNi, HaveVaes256, HaveVaes512},
+        expand::Expander,
         isa::{Isa, proven},
         window::item::{Ahead, Item, LONGEST_TEXT},
     },
@@ -61,25 +62,8 @@ pub(in crate::x86_64) trait Width: Isa {
     }
 }
 
-/// A width in which raw keys are expanded side by side.
-pub(in crate::x86_64) trait Expander: Width {
-    /// Bytes of each block in another order.
-    fn shuffle(self, register: Self::Register, order: Self::Register) -> Self::Register;
-    /// Words of the lower halves of each block in turn.
-    fn low_words(self, a: Self::Register, b: Self::Register) -> Self::Register;
-    /// Words of the upper halves of each block in turn.
-    fn high_words(self, a: Self::Register, b: Self::Register) -> Self::Register;
-    /// The lower half of each block, and that of another.
-    fn low_halves(self, a: Self::Register, b: Self::Register) -> Self::Register;
-    /// The upper half of each block, and that of another.
-    fn high_halves(self, a: Self::Register, b: Self::Register) -> Self::Register;
-
-    /// A block for each lane, from where it lies.
-    ///
-    /// # Safety
-    /// Each is readable.
-    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> Self::Register;
-
+/// A width in which messages under raw keys are worked.
+pub(in crate::x86_64) trait TakesRaw: Width + Expander {
     /// Works messages under raw keys of so many rounds, compiled with the instructions.
     ///
     /// # Safety
@@ -125,21 +109,7 @@ impl Width for HaveAesNi {
     }
 }
 
-impl Expander for HaveAesNi {
-    proven! {
-        fn shuffle(register: __m128i, order: __m128i) -> __m128i => _mm_shuffle_epi8(register, order);
-        fn low_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi32(a, b);
-        fn high_words(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi32(a, b);
-        fn low_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpacklo_epi64(a, b);
-        fn high_halves(a: __m128i, b: __m128i) -> __m128i => _mm_unpackhi_epi64(a, b);
-    }
-
-    #[inline(always)]
-    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m128i {
-        // SAFETY: the caller promises a readable block for the only lane.
-        unsafe { self.load(from(0)) }
-    }
-
+impl TakesRaw for HaveAesNi {
     #[inline]
     unsafe fn run_fresh(
         self,
@@ -196,25 +166,7 @@ impl Width for HaveVaes256 {
     }
 }
 
-impl Expander for HaveVaes256 {
-    proven! {
-        fn shuffle(register: __m256i, order: __m256i) -> __m256i => _mm256_shuffle_epi8(register, order);
-        fn low_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpacklo_epi32(a, b);
-        fn high_words(a: __m256i, b: __m256i) -> __m256i => _mm256_unpackhi_epi32(a, b);
-        fn low_halves(a: __m256i, b: __m256i) -> __m256i => _mm256_unpacklo_epi64(a, b);
-        fn high_halves(a: __m256i, b: __m256i) -> __m256i => _mm256_unpackhi_epi64(a, b);
-    }
-
-    #[inline(always)]
-    unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m256i {
-        let narrow: HaveAesNi = self.into();
-        // SAFETY: the caller promises a readable block for the first lane.
-        let first = unsafe { narrow.load(from(0)) };
-        // SAFETY: the caller promises a readable block for the second lane.
-        let second = unsafe { narrow.load(from(1)) };
-        self.with_lane::<1>(self.first_lane(first), second)
-    }
-
+impl TakesRaw for HaveVaes256 {
     #[inline]
     unsafe fn run_fresh(
         self,

@@ -4,28 +4,29 @@
 //! constant and whose ShiftRows the byte shuffle before it undoes, and the sums of words are plain.
 #![allow(unsafe_code)]
 
-use super::{
-    fresh::{Fresh, KEYS},
-    width::Expander,
+use super::Expander;
+use crate::{
+    schedule::KEYS,
+    x86_64::{cpu::HaveAesNi, isa::Isa},
 };
 
 /// The same word of many keys.
-type Words<W, const N: usize> = [<W as crate::x86_64::isa::Isa>::Register; N];
+type Words<W, const N: usize> = [<W as Isa>::Register; N];
 
-/// Puts the round keys of so many raw keys down, and of a few more.
+/// Puts the round keys of so many raw keys down, and of a few more, each at its place.
 ///
 /// # Safety
-/// Each key is readable for 4 * (rounds - 6) bytes.
+/// Each key is readable for 4 * (rounds - 6) bytes, and its place is writable for as many blocks as there are round keys.
 #[inline(always)]
 pub(super) unsafe fn expand<W: Expander>(
     w: W,
     rounds: usize,
     keys: &[*const u8; KEYS],
     count: usize,
-    to: &mut [Fresh; KEYS],
+    to: &[*mut u8; KEYS],
 ) {
     for first in (0..count.min(KEYS)).step_by(4 * W::LANES) {
-        let mut some = Some { w, keys, to, first };
+        let some = Some { w, keys, to, first };
         match rounds {
             // SAFETY: the caller promises keys of 4 * (10 - 6) bytes: 16.
             10 => unsafe { some.expand_128() },
@@ -41,27 +42,28 @@ pub(super) unsafe fn expand<W: Expander>(
 struct Some<'a, W> {
     w: W,
     keys: &'a [*const u8; KEYS],
-    to: &'a mut [Fresh; KEYS],
+    to: &'a [*mut u8; KEYS],
     first: usize,
 }
 
 impl<W: Expander> Some<'_, W> {
     /// # Safety
-    /// Keys are readable for 16 bytes.
+    /// Keys are readable for 16 bytes, and places have room.
     #[inline(always)]
-    unsafe fn expand_128(&mut self) {
+    unsafe fn expand_128(&self) {
         // SAFETY: the caller promises 16 bytes of each key, from the first on.
         let mut words = unsafe { self.copy(0, 0) };
         for round in 1..=10 {
             words = self.four(words, self.sub_rot(words[3], round));
-            self.put(round, words);
+            // SAFETY: the caller promises room for the round key.
+            unsafe { self.put(round, words) };
         }
     }
 
     /// # Safety
-    /// Keys are readable for 24 bytes.
+    /// Keys are readable for 24 bytes, and places have room.
     #[inline(always)]
-    unsafe fn expand_192(&mut self) {
+    unsafe fn expand_192(&self) {
         // SAFETY: the caller promises 24 bytes of each key, of which these are the first 16.
         let mut words = unsafe { self.copy(0, 0) };
         // SAFETY: the caller promises 24 bytes of each key, of which these are the last 16.
@@ -73,29 +75,34 @@ impl<W: Expander> Some<'_, W> {
             w4 = self.w.xor(w4, words[3]);
             w5 = self.w.xor(w5, w4);
             let [w0, w1, w2, w3] = words;
-            self.put(3 * twice + 1, [old_w4, old_w5, w0, w1]);
-            self.put(3 * twice + 2, [w2, w3, w4, w5]);
+            // SAFETY: the caller promises room for the round key.
+            unsafe { self.put(3 * twice + 1, [old_w4, old_w5, w0, w1]) };
+            // SAFETY: the caller promises room for the round key.
+            unsafe { self.put(3 * twice + 2, [w2, w3, w4, w5]) };
             words = self.four(words, self.sub_rot(w5, 2 * twice + 2));
             w4 = self.w.xor(w4, words[3]);
             w5 = self.w.xor(w5, w4);
-            self.put(3 * twice + 3, words);
+            // SAFETY: the caller promises room for the round key.
+            unsafe { self.put(3 * twice + 3, words) };
         }
     }
 
     /// # Safety
-    /// Keys are readable for 32 bytes.
+    /// Keys are readable for 32 bytes, and places have room.
     #[inline(always)]
-    unsafe fn expand_256(&mut self) {
+    unsafe fn expand_256(&self) {
         // SAFETY: the caller promises 32 bytes of each key, of which these are the first 16.
         let mut lower = unsafe { self.copy(0, 0) };
         // SAFETY: the caller promises 32 bytes of each key, of which these are the last 16.
         let mut upper = unsafe { self.copy(16, 1) };
         for twice in 1..=7 {
             lower = self.four(lower, self.sub_rot(upper[3], twice));
-            self.put(2 * twice, lower);
+            // SAFETY: the caller promises room for the round key.
+            unsafe { self.put(2 * twice, lower) };
             if twice < 7 {
                 upper = self.four(upper, self.sub(lower[3]));
-                self.put(2 * twice + 1, upper);
+                // SAFETY: the caller promises room for the round key.
+                unsafe { self.put(2 * twice + 1, upper) };
             }
         }
     }
@@ -103,12 +110,13 @@ impl<W: Expander> Some<'_, W> {
     /// Reads four words, which are a round key.
     ///
     /// # Safety
-    /// Keys are readable for 16 bytes from the offset.
+    /// Keys are readable for 16 bytes from the offset, and places have room.
     #[inline(always)]
-    unsafe fn copy(&mut self, offset: usize, round: usize) -> Words<W, 4> {
+    unsafe fn copy(&self, offset: usize, round: usize) -> Words<W, 4> {
         // SAFETY: the caller promises 16 bytes of each key from the offset.
         let words = unsafe { self.load(offset) };
-        self.put(round, words);
+        // SAFETY: the caller promises room for the round key.
+        unsafe { self.put(round, words) };
         words
     }
 
@@ -128,13 +136,17 @@ impl<W: Expander> Some<'_, W> {
     }
 
     /// Puts a round key down.
+    ///
+    /// # Safety
+    /// There is room for it at each place.
     #[inline(always)]
-    fn put(&mut self, round: usize, words: Words<W, 4>) {
+    unsafe fn put(&self, round: usize, words: Words<W, 4>) {
+        let narrow: HaveAesNi = self.w.into();
         for (i, row) in columns(self.w, words).into_iter().enumerate() {
-            for lane in 0..W::LANES {
-                let block = if lane == 0 { self.w.lane::<0>(row) } else { self.w.lane::<1>(row) };
-                let fresh = &mut self.to[self.first + 4 * lane + i];
-                fresh.round_keys[round] = crate::x86_64::aesni::to_u128(block);
+            for (lane, block) in self.w.lanes(row).into_iter().enumerate().take(W::LANES) {
+                let to = self.to[self.first + 4 * lane + i].wrapping_add(16 * round);
+                // SAFETY: the caller promises room.
+                unsafe { narrow.store(to, block) };
             }
         }
     }
