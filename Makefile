@@ -59,7 +59,7 @@ bench-memory: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## The same with 
 	@$(BIN)/python tools/docs.py
 
 .PHONY: bench-cells
-bench-cells: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## The same for 288 kinds of messages: sizes, keys, sealed and opened, aad; ten minutes
+bench-cells: $(EXTENSIONS) $(TESTING) $(PEERS) peer-libraries ## The same for 384 kinds of messages: sizes, keys, sealed and opened, aad; ten minutes
 	@rm -rf $(RESULTS)/peers-cells.new
 	@$(BIN)/python benches/peers.py --binary $(PEERS) --case cell- --processes 1 --out $(RESULTS)/peers-cells.new
 	@rm -rf $(RESULTS)/peers-cells && mv $(RESULTS)/peers-cells.new $(RESULTS)/peers-cells

@@ -116,7 +116,7 @@ def _more_from_memory() -> Iterator[Case]:
 
 def _cells() -> Iterator[Case]:
     """Sizes by numbers of keys, key sizes, sealed and opened, without and with aad."""
-    every = product(CELL_SIZES, ("one", "many", "most"), (128, 192, 256), CELL_MIXES, (0, 20))
+    every = product(CELL_SIZES, CELL_KEYS, (128, 192, 256), CELL_MIXES, (0, 20))
     for size, regime, bits, (word, mix), aad_len in every:
         messages = REGIME_MESSAGES[regime]
         if size * messages > CELL_BYTES:
@@ -158,9 +158,10 @@ RING = 1_024
 FROM_MEMORY = {128: 1_000_000, 1_420: 262_144, 16_384: 16_384}
 USUAL_FROM_MEMORY = ((128, "one", SEAL_ONLY), (128, "many", SEAL_ONLY))
 CELL_SIZES = (16, 64, 128, 256, 1_024, 1_420, 4_096, 16_384, 1 << 20)
+CELL_KEYS = ("one", "many", "most", "fresh")
 CELL_MIXES = (("sealed", SEAL_ONLY), ("opened", OPEN_ONLY))
 # One key: as many as fit the second cache. Others: one for each key, of so many bytes at most.
-REGIME_MESSAGES, CELL_BYTES = {"one": 0, "many": RING, "most": 20_000}, 100 << 20
+REGIME_MESSAGES, CELL_BYTES = {"one": 0, "many": RING, "most": 20_000, "fresh": RING}, 100 << 20
 # The second is as many as the document's log has.
 DOCUMENT_MESSAGES, LOGGED_MESSAGES = 3_072, 37_800
 REGIMES = {
@@ -173,7 +174,8 @@ REGIMES = {
 EVERY = ("one", "many", "fresh")
 SIZES = {
     **dict.fromkeys((16, 64, 128), EVERY),
-    **dict.fromkeys((256, 1_024, 1_420, 4_096), EVERY[:2]),
+    **dict.fromkeys((256, 1_420, 4_096), EVERY),
+    1_024: EVERY[:2],
     # 1,040 and 4,112: a block more than pages and windows have, as texts with a tag behind them do.
     **dict.fromkeys((1_040, 4_112, 8_192, 16_384, 1 << 20), EVERY[:1]),
 }

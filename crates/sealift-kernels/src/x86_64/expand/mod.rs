@@ -132,30 +132,56 @@ unsafe fn expand_two_lanes(
     unsafe { side_by_side(w, rounds, keys, places, count, POWERS) };
 }
 
-/// Expands so many keys, each to its place, and the powers up to one. A place is where the first round key goes; the powers
-/// lie before it as they do in an [`Expanded`].
+/// Where expanded keys go. A place is where the first round key goes; the powers lie before it as they do in an
+/// [`Expanded`].
+pub(super) trait Places: Copy {
+    /// That of a key.
+    fn at(self, key: usize) -> *mut u8;
+}
+
+impl Places for &[*mut u8; KEYS] {
+    #[inline(always)]
+    fn at(self, key: usize) -> *mut u8 {
+        self[key]
+    }
+}
+
+/// Places at equal distances in bytes, the first of which is given.
+#[derive(Clone, Copy)]
+pub(super) struct InRow<const BYTES: usize>(pub(super) *mut u8);
+
+impl<const BYTES: usize> Places for InRow<BYTES> {
+    #[inline(always)]
+    fn at(self, key: usize) -> *mut u8 {
+        self.0.wrapping_add(BYTES * key)
+    }
+}
+
+/// Expands so many keys, each to its place, and the powers up to one.
 ///
 /// # Safety
-/// There are one to [`KEYS`] of them; behind them the last one and its place stand again. Each is readable for
-/// 4 * (rounds - 6) bytes, and its place is aligned and has room.
+/// There are one to [`KEYS`] of them; behind them the last one stands again, at its own place or at others. Each is readable for
+/// 4 * (rounds - 6) bytes, and all places are aligned and have room.
 #[inline(always)]
 pub(super) unsafe fn side_by_side<W: Expander>(
     w: W,
     rounds: usize,
     keys: &[*const u8; KEYS],
-    places: &[*mut u8; KEYS],
+    places: impl Places,
     count: usize,
     last_power: usize,
 ) {
     // SAFETY: the caller keeps the same promise.
     unsafe { words::expand(w, rounds, keys, count, places) };
     let narrow: HaveAesNi = w.into();
-    for places in places.as_chunks::<8>().0.iter().take(count.div_ceil(8)) {
+    for first in (0..count).step_by(8) {
+        let places = array::from_fn(|i| places.at(first + i));
         // SAFETY: the round keys of these were put down.
-        unsafe { hash_keys(narrow, rounds, places) };
+        unsafe { hash_keys(narrow, rounds, &places) };
     }
     for power in 2..=last_power.min(POWERS) {
-        for places in places[..count.next_multiple_of(W::LANES)].chunks_exact(W::LANES) {
+        for first in (0..count).step_by(W::LANES) {
+            let places = [places.at(first), places.at(first + W::LANES - 1)];
             // SAFETY: the caller promises places with room for powers, of which those before were put down.
             unsafe { put_power(w, power, places) };
         }
@@ -191,12 +217,12 @@ unsafe fn hash_keys(w: HaveAesNi, rounds: usize, places: &[*mut u8; 8]) {
     }
 }
 
-/// The next power for as many keys as there are lanes.
+/// The next power for as many keys as there are lanes, one or two.
 ///
 /// # Safety
 /// The powers before it are there, and there is room for it.
 #[inline(always)]
-unsafe fn put_power<W: Expander>(w: W, power: usize, places: &[*mut u8]) {
+unsafe fn put_power<W: Expander>(w: W, power: usize, places: [*mut u8; 2]) {
     let of = |power: usize| {
         // SAFETY: the caller promises a power before this one for each lane.
         unsafe { w.load_lanes(|lane| power_at(places[lane], power).cast_const()) }
@@ -214,9 +240,9 @@ unsafe fn put_power<W: Expander>(w: W, power: usize, places: &[*mut u8]) {
     };
     let sums = Sums { low, middle, high };
     let narrow: HaveAesNi = w.into();
-    for (block, place) in w.lanes(sums.reduced(w)).into_iter().zip(places) {
+    for (block, place) in w.lanes(sums.reduced(w)).into_iter().zip(places).take(W::LANES) {
         // SAFETY: the caller promises room for it.
-        unsafe { narrow.store(power_at(*place, power), block) };
+        unsafe { narrow.store(power_at(place, power), block) };
     }
 }
 

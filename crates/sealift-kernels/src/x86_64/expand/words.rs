@@ -4,7 +4,7 @@
 //! constant and whose ShiftRows the byte shuffle before it undoes, and the sums of words are plain.
 #![allow(unsafe_code)]
 
-use super::Expander;
+use super::{Expander, Places};
 use crate::{
     schedule::KEYS,
     x86_64::{cpu::HaveAesNi, isa::Isa},
@@ -23,7 +23,7 @@ pub(super) unsafe fn expand<W: Expander>(
     rounds: usize,
     keys: &[*const u8; KEYS],
     count: usize,
-    to: &[*mut u8; KEYS],
+    to: impl Places,
 ) {
     for first in (0..count.min(KEYS)).step_by(4 * W::LANES) {
         let some = Some { w, keys, to, first };
@@ -39,14 +39,14 @@ pub(super) unsafe fn expand<W: Expander>(
 }
 
 /// Some of the keys.
-struct Some<'a, W> {
+struct Some<'a, W, P> {
     w: W,
     keys: &'a [*const u8; KEYS],
-    to: &'a [*mut u8; KEYS],
+    to: P,
     first: usize,
 }
 
-impl<W: Expander> Some<'_, W> {
+impl<W: Expander, P: Places> Some<'_, W, P> {
     /// # Safety
     /// Keys are readable for 16 bytes, and places have room.
     #[inline(always)]
@@ -144,7 +144,7 @@ impl<W: Expander> Some<'_, W> {
         let narrow: HaveAesNi = self.w.into();
         for (i, row) in columns(self.w, words).into_iter().enumerate() {
             for (lane, block) in self.w.lanes(row).into_iter().enumerate().take(W::LANES) {
-                let to = self.to[self.first + 4 * lane + i].wrapping_add(16 * round);
+                let to = self.to.at(self.first + 4 * lane + i).wrapping_add(16 * round);
                 // SAFETY: the caller promises room.
                 unsafe { narrow.store(to, block) };
             }

@@ -8,7 +8,10 @@ pub(super) use crate::schedule::KEYS;
 use crate::{
     model::aes::ROUND_KEYS_MAX,
     schedule::{Expanded, POWERS},
-    x86_64::{expand, window::item::Item},
+    x86_64::{
+        expand::{self, InRow, Places},
+        window::item::Item,
+    },
 };
 
 /// Of an expanded key as much as the kernel reads.
@@ -54,18 +57,15 @@ impl Keys {
         let count = items.len();
         let keys = array::from_fn(|i| items[i.min(count - 1)].key);
         let first = self.fresh.as_mut_ptr().cast::<u8>();
-        let places = array::from_fn(|i| {
-            let fresh = first.wrapping_add(i.min(count - 1) * size_of::<Fresh>());
-            fresh.wrapping_add(Expanded::POWERS_BEFORE)
-        });
+        let places = InRow::<{ size_of::<Fresh>() }>(first.wrapping_add(Expanded::POWERS_BEFORE));
         let mut last = items.iter().map(hashed_blocks).max().unwrap_or(0);
         if !has_plain_nonces {
             last = items.iter().map(nonces::blocks).fold(last, usize::max);
         }
         // SAFETY: the caller promises raw keys as long as the rounds say; each has a place.
-        unsafe { expand::side_by_side(w, rounds, &keys, &places, count, last) };
-        for (item, place) in items.iter_mut().zip(places) {
-            item.key = place;
+        unsafe { expand::side_by_side(w, rounds, &keys, places, count, last) };
+        for (i, item) in items.iter_mut().enumerate() {
+            item.key = places.at(i);
         }
     }
 
