@@ -40,3 +40,36 @@ impl RawKeys {
         schedules
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic;
+
+    use super::*;
+
+    #[test]
+    fn places_that_a_thread_keeps_hold_zeros() {
+        for path in Path::available() {
+            with_places(|keys| {
+                assert_eq!(keys.expand(path, &[&[7; 32][..]; 3]).len(), 3);
+                assert!(keys.expand(path, &[&[9; 16][..]])[0].expanded().hash_key() != 0);
+            });
+            let places = PLACES.take();
+            assert_eq!(places.len(), 3, "{}", path.name());
+            for place in &places {
+                let expanded = place.expanded();
+                assert_eq!((expanded.hash_key(), expanded.round_keys()), (0, &[0][..]));
+                assert!(!expanded.is_fast() && expanded.powers.iter().all(|power| *power == 0));
+            }
+            PLACES.set(places);
+        }
+    }
+
+    #[test]
+    fn work_that_panics_leaves_no_place() {
+        let ended = panic::catch_unwind(|| {
+            with_places(|keys| assert!(keys.expand(Path::Model, &[&[7; 32][..]]).is_empty()));
+        });
+        assert!(ended.is_err() && PLACES.take().is_empty());
+    }
+}
