@@ -17,7 +17,7 @@ All outputs are compared with those of two other implementations before anything
 command `peers` takes samples in blocks as the lab's, which judges them: `sealift lab show FOLDER`.
 
 --case NAME     that case only, or all whose names begin so; may be repeated. Those that begin with
-                memory- work up to 750 MB of messages, those with cell- are 288; only when named
+                memory- work up to 750 MB of messages, those with cell- are 384; only when named
 --seconds S     of measuring all cases; 240 by default, 8 blocks a process are taken anyway
 --processes N   of each case; 8 by default: code and data lie elsewhere in each
 --core N        the core to keep to; the last that may be used by default

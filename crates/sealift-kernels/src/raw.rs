@@ -9,8 +9,8 @@ thread_local! {
     static PLACES: Cell<Vec<Schedule>> = const { Cell::new(vec![]) };
 }
 
-/// Lends places for expanded keys, which are the calling thread's: whoever has few messages a call would wait longer for
-/// memory than for the keys. They are wiped afterwards.
+/// Lends places for expanded keys, which are the calling thread's: a call with few messages would wait longer for memory than
+/// for the keys. They are wiped afterwards.
 pub(crate) fn with_places<R>(work: impl FnOnce(&mut RawKeys) -> R) -> R {
     let places = PLACES.try_with(Cell::take).unwrap_or_default();
     let mut keys = RawKeys { places, used: 0 };
@@ -28,9 +28,10 @@ pub(crate) struct RawKeys {
 }
 
 impl RawKeys {
-    /// Expands keys of one length, one of those of AES, over the present ones. The caller wipes the stack.
+    /// Expands one to [`KEYS`] keys of one length, one of those of AES, over the present ones. The caller wipes the stack.
     pub(crate) fn expand(&mut self, path: Path, keys: &[&[u8]]) -> &[Schedule] {
-        let count = keys.len().min(KEYS);
+        let count = keys.len();
+        assert!((1..=KEYS).contains(&count), "{count} keys");
         while self.places.len() < count {
             self.places.push(Schedule::empty());
         }
@@ -57,9 +58,7 @@ mod tests {
             let places = PLACES.take();
             assert_eq!(places.len(), 3, "{}", path.name());
             for place in &places {
-                let expanded = place.expanded();
-                assert_eq!((expanded.hash_key(), expanded.round_keys()), (0, &[0][..]));
-                assert!(!expanded.is_fast() && expanded.powers.iter().all(|power| *power == 0));
+                assert!(place.expanded().is_zero() && !place.expanded().is_fast());
             }
             PLACES.set(places);
         }

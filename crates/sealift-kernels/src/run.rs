@@ -18,7 +18,7 @@ pub enum Schedules<'a> {
     One(&'a Schedule),
     /// One for each message of the range, in order.
     Each(&'a [&'a Schedule]),
-    /// The batch carries raw keys: each is expanded for its message and wiped afterwards.
+    /// The batch carries raw keys: they are expanded, and wiped before the call returns.
     Raw,
 }
 
@@ -59,7 +59,10 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
         return;
     }
     if work_range(path, work, range, schedules) {
-        stack::wipe();
+        match schedules {
+            Schedules::One(_) | Schedules::Each(_) => stack::wipe(),
+            Schedules::Raw => stack::wipe_deeper(),
+        }
     }
 }
 
@@ -82,6 +85,8 @@ fn work_range(
 
 /// Works on the messages of a range that are worked sooner together, and gives back the others; none if
 /// that does not pay.
+// Not a part of what calls it, which would have its room on the stack while others are worked.
+#[inline(never)]
 fn together(
     path: Path,
     work: &mut Work<'_>,
@@ -127,6 +132,8 @@ fn one_by_one(
 }
 
 /// The same for messages with their schedules, which lie afar or not.
+// A part of what calls it, as `one` is, so that what is called lies less deep in the stack.
+#[inline(always)]
 fn in_order<'s>(
     path: Path,
     work: &mut Work<'_>,
@@ -151,6 +158,8 @@ fn in_order<'s>(
 }
 
 /// The same for messages under raw keys, which are expanded side by side.
+// Not a part of what calls it, which is called from here again.
+#[inline(never)]
 fn under_raw_keys(
     path: Path,
     work: &mut Work<'_>,
@@ -168,21 +177,33 @@ fn under_raw_keys(
             continue;
         };
         let (mut some, mut keys, mut count) = ([first; KEYS], [key; KEYS], 1);
-        while count < KEYS {
-            let is_alike =
-                |message: &usize| key_of(*message).is_some_and(|other| other.len() == key.len());
-            let Some(message) = messages.next_if(is_alike) else { break };
-            (some[count], keys[count]) = (message, key_of(message).unwrap_or(key));
+        while count < KEYS
+            && let Some(message) = messages.peek()
+            && let Some(next) = key_of(*message).filter(|next| next.len() == key.len())
+        {
+            (some[count], keys[count]) = (*message, next);
             count += 1;
+            messages.next();
         }
         let schedules = raw.expand(path, &keys[..count]);
         let each: [&Schedule; KEYS] = array::from_fn(|i| &schedules[i.min(count - 1)]);
         let (some, each) = (&some[..count], &each[..count]);
-        if some.iter().zip(first..).all(|(message, in_a_row)| *message == in_a_row) {
+        let are_in_a_row = some.iter().zip(first..).all(|(message, in_a_row)| *message == in_a_row);
+        if are_in_a_row && !takes_raw_keys(path) {
+            // What is left on the stack is wiped with all others.
             work_range(path, work, first..first + count, Schedules::Each(each));
         } else {
             in_order(path, work, some.iter().copied().zip(each.iter().copied()), false);
         }
+    }
+}
+
+/// Whether the kernels for many messages take raw keys themselves, of all messages that they take at all.
+fn takes_raw_keys(path: Path) -> bool {
+    match path {
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes512(_) => true,
+        _ => false,
     }
 }
 
@@ -211,7 +232,7 @@ fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
     one(path, schedule, slot, next)
 }
 
-#[inline]
+#[inline(always)]
 fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>, next: *const u8) -> Status {
     match (slot.op, &slot.tag) {
         (Op::Open, SlotTag::Missing) => return verdict::fail(slot.text),

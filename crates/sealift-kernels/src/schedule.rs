@@ -20,7 +20,7 @@ use crate::{
 /// How many powers of the hash key a schedule holds: as many blocks share one reduction.
 pub(crate) const POWERS: usize = 16;
 
-/// How many keys are expanded at once: each step waits for the one before, and so many hardly take longer than one.
+/// Keys that are expanded at once: each step of one waits for the step before, and others fill that time.
 pub(crate) const KEYS: usize = 16;
 
 /// An expanded key.
@@ -60,7 +60,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// A schedule without a key, to be given one by [`expand_raw`](Schedule::expand_raw).
+    /// A schedule without a key, to be given one.
     // Not a part of what calls it, so that what is called later lies less deep in the stack.
     #[inline(never)]
     pub(crate) fn empty() -> Schedule {
@@ -72,15 +72,9 @@ impl Schedule {
     /// # Errors
     /// Any other length; the present key stays.
     pub fn replace(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
-        self.expand_raw(path, key)?;
-        stack::wipe_near();
-        Ok(())
-    }
-
-    /// As [`replace`](Schedule::replace), for a caller that wipes the stack itself.
-    pub(crate) fn expand_raw(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
         KeyLength::from_bytes(key.len())?;
         self.expand(path, key);
+        stack::wipe_near();
         Ok(())
     }
 
@@ -160,7 +154,7 @@ pub(crate) const RECORD_BLOCKS: usize = ROUND_KEYS_MAX + 4;
 /// under keys from afar took 1.5 times as long.
 // IMPLEMENTATION NOTE: wide loads from the end of `folded` and of `powers` run over into the field
 // behind, so the order of the fields matters; see `x86_64::ghash`.
-#[derive(Zeroize, ZeroizeOnDrop)]
+#[derive(ZeroizeOnDrop)]
 #[repr(C, align(64))]
 pub(crate) struct Expanded {
     /// The encrypted zero block.
@@ -240,6 +234,12 @@ impl Expanded {
         self.is_fast
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_zero(&self) -> bool {
+        let tables = [&self.powers[..], &self.folded, &self.record].concat();
+        self.hash_key == 0 && tables.iter().all(|block| *block == 0)
+    }
+
     pub(crate) fn empty() -> Expanded {
         Expanded {
             hash_key: 0,
@@ -261,7 +261,7 @@ impl Expanded {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
         if let Some(token) = Token::of(path) {
             let rounds = token.expand(keys, to, &of);
-            for to in to {
+            for to in &mut to[..keys.len()] {
                 of(to).complete(token, rounds);
             }
             return;
@@ -365,9 +365,7 @@ mod tests {
             unsafe { place.assume_init_drop() };
             // SAFETY: wiping leaves integers, which need no drop and are valid whatever they are.
             let after = unsafe { place.assume_init_ref() };
-            let tables = [after.powers, after.folded].concat();
-            assert!(tables.iter().chain(&after.record).all(|word| *word == 0));
-            assert_eq!(after.hash_key, 0);
+            assert!(after.is_zero(), "{}", path.name());
         }
     }
 }

@@ -170,9 +170,7 @@ impl Place {
         unsafe { at.write(slot) };
         Place(at)
     }
-}
 
-impl Place {
     /// Leaves only zeros, in stores of whole registers.
     pub(crate) fn wipe(&mut self) {
         // SAFETY: zeros are a value of each of its fields, and none of them has to be dropped.

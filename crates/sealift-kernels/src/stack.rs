@@ -46,9 +46,8 @@ pub(crate) fn wipe_near() {
     overwrite::<{ 1 << 10 }>();
 }
 
-/// The same for a kernel that keeps arrays of the largest registers.
+/// The same for a kernel that keeps arrays of the largest registers, and for one that is called by what expands raw keys.
 #[inline(never)]
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 pub(crate) fn wipe_deeper() {
     clear_registers();
     overwrite::<{ DEPTH + (2 << 10) }>();

@@ -113,6 +113,7 @@ pub(crate) static CASES: &[Case] = &[
     OPEN,
     Case { what: "open 128 B, a cached key each, AES-192", keys: How::Each, key_bytes: 24, ..OPEN },
     Case { what: "open 240 B, a raw key each", keys: How::Raw, text_bytes: 240, ..OPEN },
+    Case { what: "open 1,420 B, a raw key each", keys: How::Raw, text_bytes: 1_420, ..OPEN },
     Case { what: "open 128 B, nonces of 60 B", nonce_bytes: 60, ..OPEN },
     Case { what: "open 1,420 B, one key, AES-256", text_bytes: 1_420, key_bytes: 32, ..OPEN },
     WRONG,

@@ -125,7 +125,8 @@ struct Load {
 impl Load {
     fn new(messages: usize) -> Self {
         let mut random = Random(11);
-        let lengths: Vec<_> = (0..messages).map(|_| random.below(200)).collect();
+        let longest = |message| if message % 4 == 0 { 1_500 } else { 200 };
+        let lengths: Vec<_> = (0..messages).map(|n| random.below(longest(n))).collect();
         let mut offsets = vec![0];
         offsets.extend(lengths.iter().scan(0, |end, bytes| {
             *end += u32::try_from(*bytes).unwrap();

@@ -3,7 +3,7 @@
 
 mod words;
 
-use core::{arch::x86_64::*, array};
+use core::{arch::x86_64::*, array, ptr};
 
 use super::{
     aesni::to_u128,
@@ -17,7 +17,7 @@ use crate::{
     schedule::{Expanded, KEYS, POWERS},
 };
 
-/// What expands keys.
+/// Proof for the instructions that expand keys.
 #[derive(Clone, Copy)]
 pub(crate) enum Token {
     /// Four side by side.
@@ -27,7 +27,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// That of a path, if it has one.
+    /// The one that a path has, if it has any.
     pub(crate) fn of(path: Path) -> Option<Token> {
         match path {
             Path::Vaes256(token) => Some(Token::Vaes256(token)),
@@ -62,7 +62,13 @@ impl Token {
         assert!(keys.iter().all(|key| key.len() == bytes), "keys of one length");
         let rounds = rounds_of(keys[0]);
         let from = array::from_fn(|i| keys[i.min(count - 1)].as_ptr());
-        let places = array::from_fn(|i| of(&mut to[i.min(count - 1)]).place());
+        let mut places = [ptr::null_mut(); KEYS];
+        for (place, to) in places.iter_mut().zip(&mut to[..count]) {
+            *place = of(to).place();
+        }
+        // Not borrowed once more for each: one pointer would end another.
+        let last = places[count - 1];
+        places[count..].fill(last);
         match self {
             // SAFETY: the token is proof of the instructions; the keys are as long as the rounds say, and the places are those
             // of whole schedules.
@@ -161,7 +167,7 @@ impl<const BYTES: usize> Places for InRow<BYTES> {
 ///
 /// # Safety
 /// There are one to [`KEYS`] of them; behind them the last one stands again, at its own place or at others. Each is readable for
-/// 4 * (rounds - 6) bytes, and all places are aligned and have room.
+/// 4 * (rounds - 6) bytes. All places are aligned and have room, those of as many keys as the next multiple of eight initialized.
 #[inline(always)]
 pub(super) unsafe fn side_by_side<W: Expander>(
     w: W,
@@ -176,7 +182,7 @@ pub(super) unsafe fn side_by_side<W: Expander>(
     let narrow: HaveAesNi = w.into();
     for first in (0..count).step_by(8) {
         let places = array::from_fn(|i| places.at(first + i));
-        // SAFETY: the round keys of these were put down.
+        // SAFETY: round keys were put down there, and where there is no key, the caller promises something.
         unsafe { hash_keys(narrow, rounds, &places) };
     }
     for power in 2..=last_power.min(POWERS) {
@@ -191,7 +197,7 @@ pub(super) unsafe fn side_by_side<W: Expander>(
 /// Encrypts zeros under eight keys: each of them the first power.
 ///
 /// # Safety
-/// At each place are round keys, and there is room for powers.
+/// At each place are round keys, or as much of something else, and there is room for powers.
 #[inline(always)]
 unsafe fn hash_keys(w: HaveAesNi, rounds: usize, places: &[*mut u8; 8]) {
     // A closure would not be inlined.
@@ -282,7 +288,7 @@ fn times_x_compiled(h: __m128i) -> __m128i {
     _mm_xor_si128(_mm_add_epi64(h, h), _mm_and_si128(carries, modulus))
 }
 
-/// What [`times_x`] was given.
+/// The inverse of [`times_x`]: a field element over x.
 pub(crate) fn over_x(power: u128) -> u128 {
     const MODULUS: u128 = (0xc2 << 120) | 1;
     let carry = power & 1;

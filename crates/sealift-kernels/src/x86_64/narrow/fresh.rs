@@ -21,8 +21,8 @@ pub(super) struct Fresh {
     round_keys: [u128; ROUND_KEYS],
 }
 
-/// As many as the longest key has, and one more, so that indices are cut cheaply.
-const ROUND_KEYS: usize = (ROUND_KEYS_MAX + 1).next_power_of_two();
+/// As many as the longest key has, and one more: whole cache lines.
+const ROUND_KEYS: usize = ROUND_KEYS_MAX.next_multiple_of(4);
 
 const _: () = assert!(offset_of!(Fresh, round_keys) == Expanded::POWERS_BEFORE);
 

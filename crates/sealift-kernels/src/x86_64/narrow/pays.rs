@@ -22,7 +22,7 @@ pub(super) fn pays<W: Width>(
     let mean_max = (16 * W::TEXT_BLOCKS as u64).max(200);
     let are_short = shape.text_bytes <= mean_max * shape.messages as u64;
     if let Schedules::Raw = schedules {
-        // What expanding keys one by one costs is more than anything else.
+        // Others are expanded side by side, too, and come again under cached keys.
         return range.len() >= RAW_MIN && are_short;
     }
     let longest = (shape.text_bytes_max, shape.aad_bytes_max);
