@@ -75,7 +75,7 @@ impl Token {
             Token::Vaes256(w) if count > 4 => unsafe {
                 expand_two_lanes(w, rounds, &from, &places, count);
             },
-            // SAFETY: as above.
+            // SAFETY: the token is proof of these instructions, too; keys and places are as for two lanes.
             _ => unsafe { expand_one_lane(self.into(), rounds, &from, &places, count) },
         }
         rounds
