@@ -310,7 +310,7 @@ pub(super) trait Expander: Isa {
     /// The blocks of the first lane and the last one.
     fn lanes(self, register: Self::Register) -> [__m128i; 2];
 
-    /// A block for each lane, from where it lies.
+    /// A block for each lane, from where it lies, loaded once: another thread may have rewritten a raw key.
     ///
     /// # Safety
     /// Each is readable.
@@ -334,7 +334,7 @@ impl Expander for HaveAesNi {
     #[inline(always)]
     unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m128i {
         // SAFETY: the caller promises a readable block for the only lane.
-        unsafe { self.load_table(from(0)) }
+        unsafe { self.load(from(0)) }
     }
 }
 
@@ -356,9 +356,9 @@ impl Expander for HaveVaes256 {
     unsafe fn load_lanes(self, from: impl Fn(usize) -> *const u8) -> __m256i {
         let narrow: HaveAesNi = self.into();
         // SAFETY: the caller promises a readable block for the first lane.
-        let first = unsafe { narrow.load_table(from(0)) };
+        let first = unsafe { narrow.load(from(0)) };
         // SAFETY: the caller promises a readable block for the second lane.
-        let second = unsafe { narrow.load_table(from(1)) };
+        let second = unsafe { narrow.load(from(1)) };
         // SAFETY: `self` is proof of the instructions.
         unsafe { _mm256_inserti128_si256::<1>(self.first_lane(first), second) }
     }
