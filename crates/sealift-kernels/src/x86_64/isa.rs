@@ -97,6 +97,12 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// In each lane `low + x^64 * high`, brought back to 128 bits: their sum times x^-64.
     fn reduce(self, low: Self::Register, high: Self::Register) -> Self::Register;
 
+    /// Whether steps load round keys that were put into all lanes before, not those of the schedule, and counters from a table.
+    // IMPLEMENTATION NOTE: on Zen 4 a register of four blocks takes longer to be filled with one block than to be loaded, and a
+    // counter that is added to another one takes from the ports of AES. Both together took a tenth of the time. With registers of
+    // two blocks loads are no quicker.
+    const LOADS_BLOCKS: bool = false;
+
     /// Whether there are pieces: steps of long texts in assembly.
     const HAS_PIECES: bool = false;
 

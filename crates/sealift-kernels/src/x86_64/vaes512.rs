@@ -15,6 +15,7 @@ impl Isa for HaveVaes512 {
     type Register = __m512i;
     const LANES: usize = 4;
     const KARATSUBA: bool = false;
+    const LOADS_BLOCKS: bool = true;
 
     proven_memory!(__m512i);
     proven_product!(__m512i, _mm512_clmulepi64_epi128);

@@ -78,7 +78,7 @@ impl<const SEAL: bool> Chain<SEAL> {
         if !is_same_key {
             self.powers = steps::powers(isa, schedule);
         }
-        let mut steps = Steps::new(isa, schedule, &self.powers, first, isa.first_lane(hash));
+        let mut steps = Steps::new(isa, schedule, &self.powers, None, first, isa.first_lane(hash));
         // A block behind whole steps is encrypted beside the mask: a step of its own would wait for each of its rounds.
         let behind = (text.len() - 1) % pieces::BYTES + 1;
         let rest_bytes = if behind <= 16 { behind } else { 0 };

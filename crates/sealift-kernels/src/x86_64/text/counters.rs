@@ -1,4 +1,5 @@
 //! The counters of a text, some registers at a time.
+#![allow(unsafe_code)]
 
 use core::arch::x86_64::__m128i;
 
@@ -35,8 +36,21 @@ impl<I: Isa> Counters<I> {
     #[inline(always)]
     pub(super) fn blocks<const N: usize>(&mut self, isa: I, key: I::Register) -> [I::Register; N] {
         let mut blocks = [self.now; N];
-        if self.low + N * I::LANES <= 256 {
-            // The last byte alone changes: there is no need to turn each block around.
+        let changes_last_byte_only = self.low + N * I::LANES <= 256;
+        if changes_last_byte_only && I::LOADS_BLOCKS {
+            let last_bytes = |register: usize| {
+                let place = LAST_BYTES.of(self.low + register * I::LANES);
+                // SAFETY: there is a block for every byte, and the last of these is no later than that of 255.
+                unsafe { isa.load_table(place) }
+            };
+            let first = isa.xor(isa.reverse(self.now), key);
+            let before = isa.xor(first, last_bytes(0));
+            blocks[0] = first;
+            for (i, block) in blocks.iter_mut().enumerate().skip(1) {
+                *block = isa.xor(before, last_bytes(i));
+            }
+        } else if changes_last_byte_only {
+            // There is no need to turn each block around.
             let first = isa.reverse(self.now);
             for (i, block) in blocks.iter_mut().enumerate() {
                 let more = ((i * I::LANES) as u128) << 120;
@@ -54,3 +68,28 @@ impl<I: Isa> Counters<I> {
         blocks
     }
 }
+
+/// For every byte a block that ends with it, behind zeros.
+#[repr(C, align(64))]
+struct LastBytes {
+    // So that what follows a text's first counter begins with a cache line.
+    _before: [[u8; 16]; 2],
+    blocks: [[u8; 16]; 256],
+}
+
+impl LastBytes {
+    /// Where that of a byte is.
+    #[inline(always)]
+    fn of(&self, byte: usize) -> *const u8 {
+        self.blocks.as_ptr().wrapping_add(byte).cast()
+    }
+}
+
+static LAST_BYTES: LastBytes = {
+    let (mut blocks, mut byte) = ([[0; 16]; 256], 0);
+    while byte < 256 {
+        blocks[byte][15] = byte as u8;
+        byte += 1;
+    }
+    LastBytes { _before: [[0; 16]; 2], blocks }
+};

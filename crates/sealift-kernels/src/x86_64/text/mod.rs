@@ -128,7 +128,14 @@ unsafe fn work<I: Isa, const LONG: bool, const SEAL: bool>(
         return unsafe { end::<I, SEAL, 0, 1>(steps, &[], &text, lengths, mask) };
     }
     let powers = steps::powers(isa, schedule);
-    let mut steps = Steps::new(isa, schedule, &powers, first, hash);
+    let keys;
+    let keys = if I::LOADS_BLOCKS {
+        keys = steps::keys(isa, schedule);
+        Some(&keys)
+    } else {
+        None
+    };
+    let mut steps = Steps::new(isa, schedule, &powers, keys, first, hash);
     // Lanes need a power each, and the last blocks have the first powers.
     let end_blocks = (text.len() - 1) % short_bytes::<I>() / 16 + 1;
     if end_blocks + usize::from(lengths.is_some()) < I::LANES {

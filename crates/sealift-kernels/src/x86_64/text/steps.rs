@@ -11,6 +11,7 @@ use super::{
     span::Span,
 };
 use crate::{
+    model::aes::ROUND_KEYS_MAX,
     schedule::{Expanded, POWERS},
     x86_64::{
         ghash::{Between, Power, Sums},
@@ -32,10 +33,25 @@ const LINE: usize = 64;
 pub(in crate::x86_64) struct Steps<'s, I: Isa> {
     pub(super) isa: I,
     pub(super) schedule: &'s Expanded,
+    /// Round keys in all lanes, if they are loaded.
+    keys: Option<&'s Keys<I>>,
     /// What the registers of a step are multiplied with, where there are steps.
     powers: Option<&'s [Power<I>; STEP]>,
     pub(super) counters: Counters<I>,
     pub(super) hash: I::Register,
+}
+
+/// The round keys of the longest key.
+pub(super) type Keys<I> = [<I as Isa>::Register; ROUND_KEYS_MAX];
+
+/// Round keys in all lanes, and behind the last one something else.
+#[inline(always)]
+pub(super) fn keys<I: Isa>(isa: I, schedule: &Expanded) -> Keys<I> {
+    let mut keys = [isa.broadcast(&0); ROUND_KEYS_MAX];
+    for (key, block) in keys.iter_mut().zip(schedule.first_blocks()) {
+        *key = isa.broadcast(block);
+    }
+    keys
 }
 
 /// The power for each register of a step, in all lanes.
@@ -63,14 +79,15 @@ impl<'s, I: Isa> Steps<'s, I> {
         isa: I,
         schedule: &'s Expanded,
         powers: &'s [Power<I>; STEP],
+        keys: Option<&'s Keys<I>>,
         first: First,
         hash: I::Register,
     ) -> Steps<'s, I> {
         // The compiler would load all of them before the loop, into registers that it does not have. (As a pair they would be put
         // down by halves and loaded as a whole, for which a processor waits.)
         let (schedule, powers) = (black_box(schedule), black_box(powers));
-        let powers = Some(powers);
-        Steps { isa, schedule, powers, counters: Counters::new(isa, first), hash }
+        let (powers, keys) = (Some(powers), black_box(keys));
+        Steps { isa, schedule, keys, powers, counters: Counters::new(isa, first), hash }
     }
 
     /// The same for a text that has none.
@@ -81,7 +98,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         first: First,
         hash: I::Register,
     ) -> Steps<'s, I> {
-        Steps { isa, schedule, powers: None, counters: Counters::new(isa, first), hash }
+        Steps { isa, schedule, keys: None, powers: None, counters: Counters::new(isa, first), hash }
     }
 
     /// The powers, where there are steps.
@@ -207,6 +224,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         let mut states = self.begin::<N>();
         self.take_in(&mut states, last, mask);
         self.rounds(M + 1, &mut states, mask);
+        fetch(self.isa, text, N * I::BYTES);
         // SAFETY: the caller promises so many registers.
         let input = unsafe { load(self.isa, text) };
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
@@ -223,6 +241,8 @@ impl<'s, I: Isa> Steps<'s, I> {
         let input = unsafe { load(self.isa, text) };
         let mut states = self.begin::<N>();
         self.take_in(&mut states, &input, &mut []);
+        // Not before: text from memory is hashed at once, and would wait behind what is asked for. On Zen 4 that was a quarter.
+        fetch(self.isa, text, N * I::BYTES);
         self.rounds(N + 1, &mut states, &mut []);
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
         unsafe { self.finish(&states, &input, text) };
@@ -318,7 +338,10 @@ impl<'s, I: Isa> Steps<'s, I> {
 
     #[inline(always)]
     pub(super) fn round_key(&self, round: usize) -> I::Register {
-        self.isa.broadcast(&self.schedule.first_blocks()[round])
+        match self.keys {
+            Some(keys) if I::LOADS_BLOCKS => keys[round],
+            _ => self.isa.broadcast(&self.schedule.first_blocks()[round]),
+        }
     }
 
     /// The last round and `N` registers of text, of which the output is returned.
@@ -394,13 +417,12 @@ impl<I: Isa, const N: usize> Between for Round<'_, I, N> {
     }
 }
 
-/// `N` registers of text, loaded once, and the cache asked for later ones if it is far.
+/// `N` registers of text, loaded once.
 ///
 /// # Safety
 /// So much text is readable.
 #[inline(always)]
 unsafe fn load<I: Isa, const N: usize>(isa: I, text: &Span) -> [I::Register; N] {
-    fetch(isa, text, N * I::BYTES);
     let mut input = [isa.broadcast(&0); N];
     for (i, register) in input.iter_mut().enumerate() {
         // SAFETY: the caller promises `N` registers.
