@@ -38,6 +38,7 @@ impl<I: Isa> Counters<I> {
         let mut blocks = [self.now; N];
         let changes_last_byte_only = self.low + N * I::LANES <= 256;
         if changes_last_byte_only && I::LOADS_BLOCKS {
+            // It is public, and so may be the place of a load.
             let last_bytes = |register: usize| {
                 let place = LAST_BYTES.of(self.low + register * I::LANES);
                 // SAFETY: there is a block for every byte, and the last of these is no later than that of 255.
@@ -85,6 +86,7 @@ impl LastBytes {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "bytes are counted")]
 static LAST_BYTES: LastBytes = {
     let (mut blocks, mut byte) = ([[0; 16]; 256], 0);
     while byte < 256 {

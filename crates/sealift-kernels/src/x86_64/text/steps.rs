@@ -241,7 +241,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         let input = unsafe { load(self.isa, text) };
         let mut states = self.begin::<N>();
         self.take_in(&mut states, &input, &mut []);
-        // Not before: text from memory is hashed at once, and would wait behind what is asked for. On Zen 4 that was a quarter.
+        // Not before: text from memory is hashed at once, and would wait behind what is asked for: a quarter longer on Zen 4.
         fetch(self.isa, text, N * I::BYTES);
         self.rounds(N + 1, &mut states, &mut []);
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
