@@ -1,10 +1,12 @@
 //! One long message in parts, whose hashes are put together at the end.
 
+use core::ptr;
+
 use sealift_core::{
     Algorithm, KeyError, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status,
 };
 
-use crate::run::{address, length};
+use crate::run::{address, finds_texts, length};
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{self, aesni, vaes256, vaes512};
@@ -84,7 +86,7 @@ impl LongMessage for Parts {
     fn work_part(&self, first_block: u32, text: SlotText<'_>) -> PartHash {
         let blocks = length(&text).div_ceil(16) as u64;
         // A message worth cutting is not in the caches.
-        let next = address(&text);
+        let next = if finds_texts(self.path) { ptr::null() } else { address(&text) };
         // What fits is told of whole messages.
         let mut made = [0; 16];
         let tag = match self.op {
