@@ -273,7 +273,7 @@ pub(crate) fn address(text: &SlotText<'_>) -> *const u8 {
     }
 }
 
-/// For texts of more bytes than these a path keeps a table of powers on the stack.
+/// For texts of more bytes than these a path keeps powers and round keys on the stack.
 fn short_bytes(path: Path) -> usize {
     match path {
         Path::Model => 0,
@@ -300,9 +300,9 @@ fn is_far(path: Path, text_bytes: u64) -> bool {
     text_bytes > CACHED_BYTES / 2 && !finds_texts(path)
 }
 
-/// Whether the processor finds texts sooner where nobody asks for them.
-// IMPLEMENTATION NOTE: AMD's with AVX-512, which alone have SSE4a, too. On Zen 4 texts of 16 KiB from memory took an eighth to a
-// fifth longer if they were asked for, on Intel's they take less.
+/// Whether the processor finds texts sooner where nobody asks for them, on a path.
+// IMPLEMENTATION NOTE: Intel has no SSE4a. On Zen 4 texts of 16 KiB from memory took an eighth to a fifth longer if they were asked
+// for, on Intel's processors they take less; what AMD made later is taken for such, and narrower paths were not measured there.
 pub(crate) fn finds_texts(path: Path) -> bool {
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]

@@ -36,7 +36,7 @@ pub(crate) fn wipe() {
     overwrite::<DEPTH>();
 }
 
-/// How deep a kernel reaches that keeps no arrays.
+/// How deep a kernel reaches that keeps no arrays, or those of one text: its round keys and powers in all lanes are 2 KiB.
 pub(crate) const DEPTH: usize = 4 << 10;
 
 /// The same for functions that reach no deeper than 1 KiB, as an expansion and one short message do.

@@ -38,7 +38,7 @@ impl<I: Isa> Counters<I> {
         let mut blocks = [self.now; N];
         let changes_last_byte_only = self.low + N * I::LANES <= 256;
         if changes_last_byte_only && I::LOADS_BLOCKS {
-            // It is public, and so may be the place of a load.
+            // A secret byte never gets here, so it may say where to load from.
             let last_bytes = |register: usize| {
                 let place = LAST_BYTES.of(self.low + register * I::LANES);
                 // SAFETY: there is a block for every byte, and the last of these is no later than that of 255.
@@ -70,10 +70,10 @@ impl<I: Isa> Counters<I> {
     }
 }
 
-/// For every byte a block that ends with it, behind zeros.
+/// For every byte a block that ends with it, behind zeros: 4 KiB, of which a step reads half a KiB.
 #[repr(C, align(64))]
 struct LastBytes {
-    // So that what follows a text's first counter begins with a cache line.
+    // So that the block for 2, with which the first counter of a nonce of 12 bytes ends, begins a cache line.
     _before: [[u8; 16]; 2],
     blocks: [[u8; 16]; 256],
 }

@@ -44,7 +44,7 @@ pub(in crate::x86_64) struct Steps<'s, I: Isa> {
 /// The round keys of the longest key.
 pub(super) type Keys<I> = [<I as Isa>::Register; ROUND_KEYS_MAX];
 
-/// Round keys in all lanes, and behind the last one something else.
+/// Round keys in all lanes, and behind the last one of a shorter key what follows it in the schedule, secret as well.
 #[inline(always)]
 pub(super) fn keys<I: Isa>(isa: I, schedule: &Expanded) -> Keys<I> {
     let mut keys = [isa.broadcast(&0); ROUND_KEYS_MAX];
@@ -117,6 +117,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         let input = unsafe { load::<I, 2>(self.isa, text) };
         let mut states = self.begin();
         self.rounds(1, &mut states, &mut []);
+        fetch(self.isa, text, 2 * I::BYTES);
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
         let output = unsafe { self.finish(&states, &input, text) };
         // Nothing is in the other lanes of the hash yet.
@@ -241,7 +242,8 @@ impl<'s, I: Isa> Steps<'s, I> {
         let input = unsafe { load(self.isa, text) };
         let mut states = self.begin::<N>();
         self.take_in(&mut states, &input, &mut []);
-        // Not before: text from memory is hashed at once, and would wait behind what is asked for: a quarter longer on Zen 4.
+        // Not before: what comes from memory is hashed at once, and would wait behind what is asked for (a quarter longer on Zen 4,
+        // while it still asked).
         fetch(self.isa, text, N * I::BYTES);
         self.rounds(N + 1, &mut states, &mut []);
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.

@@ -39,6 +39,7 @@ impl Isa for FourLanes {
     type Register = [__m128i; 4];
     const LANES: usize = 4;
     const KARATSUBA: bool = false;
+    const LOADS_BLOCKS: bool = true;
 
     unsafe fn load(self, from: *const u8) -> [__m128i; 4] {
         // SAFETY: the caller promises 64 readable bytes.
