@@ -302,7 +302,8 @@ fn is_far(path: Path, text_bytes: u64) -> bool {
 
 /// Whether the processor finds texts sooner where nobody asks for them, on a path.
 // IMPLEMENTATION NOTE: Intel has no SSE4a. On Zen 4 texts of 16 KiB from memory took an eighth to a fifth longer if they were asked
-// for, on Intel's processors they take less; what AMD made later is taken for such, and narrower paths were not measured there.
+// for; on Intel's processors they took less when asking was added. What AMD made later is taken for such, and narrower paths were
+// not measured there.
 pub(crate) fn finds_texts(path: Path) -> bool {
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]

@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::__m128i;
 
-use crate::x86_64::{aesni::to_u128, isa::Isa};
+use crate::x86_64::{aesni::to_u128, isa::Isa, window::item::LONGEST_TEXT};
 
 /// The counter block of a text's first block.
 #[derive(Clone, Copy)]
@@ -40,8 +40,8 @@ impl<I: Isa> Counters<I> {
         if changes_last_byte_only && I::LOADS_BLOCKS {
             // A secret byte never gets here, so it may say where to load from.
             let last_bytes = |register: usize| {
-                let place = LAST_BYTES.of(self.low + register * I::LANES);
-                // SAFETY: there is a block for every byte, and the last of these is no later than that of 255.
+                let place = COUNTER_BLOCKS.of(self.low + register * I::LANES);
+                // SAFETY: the table has a block for every byte, and the last of these is no later than that of 255.
                 unsafe { isa.load_table(place) }
             };
             let first = isa.xor(isa.reverse(self.now), key);
@@ -70,28 +70,35 @@ impl<I: Isa> Counters<I> {
     }
 }
 
-/// For every byte a block that ends with it, behind zeros: 4 KiB, of which a step reads half a KiB.
+/// Counter blocks but for their nonce, from zero on: making them takes the ports that AES and multiplications do.
+pub(in crate::x86_64) static COUNTER_BLOCKS: CounterBlocks = CounterBlocks::new();
+
+/// See [`COUNTER_BLOCKS`].
 #[repr(C, align(64))]
-struct LastBytes {
-    // So that the block for 2, with which the first counter of a nonce of 12 bytes ends, begins a cache line.
+pub(in crate::x86_64) struct CounterBlocks {
+    // So that the block of a text's first counter, which is 2 with a nonce of 12 bytes, begins a cache line.
     _before: [[u8; 16]; 2],
-    blocks: [[u8; 16]; 256],
+    blocks: [[u8; 16]; CounterBlocks::LEN],
 }
 
-impl LastBytes {
-    /// Where that of a byte is.
+impl CounterBlocks {
+    /// As many as the longest text has that is not worked by itself, one step more, and those before its first.
+    pub(in crate::x86_64) const LEN: usize = 2 + (LONGEST_TEXT + 256) / 16;
+
+    const fn new() -> CounterBlocks {
+        let (mut blocks, mut counter) = ([[0; 16]; CounterBlocks::LEN], 0);
+        while counter < CounterBlocks::LEN {
+            blocks[counter] = (counter as u128).to_be_bytes();
+            counter += 1;
+        }
+        CounterBlocks { _before: [[0; 16]; 2], blocks }
+    }
+
+    /// Where that of a counter is.
     #[inline(always)]
-    fn of(&self, byte: usize) -> *const u8 {
-        self.blocks.as_ptr().wrapping_add(byte).cast()
+    pub(in crate::x86_64) fn of(&self, counter: usize) -> *const u8 {
+        self.blocks.as_ptr().wrapping_add(counter).cast()
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "bytes are counted")]
-static LAST_BYTES: LastBytes = {
-    let (mut blocks, mut byte) = ([[0; 16]; 256], 0);
-    while byte < 256 {
-        blocks[byte][15] = byte as u8;
-        byte += 1;
-    }
-    LastBytes { _before: [[0; 16]; 2], blocks }
-};
+const _: () = assert!(CounterBlocks::LEN >= 256);

@@ -20,7 +20,7 @@ use sealift_core::Op;
 use self::end::end;
 pub(super) use self::{
     chain::Chain,
-    counters::First,
+    counters::{COUNTER_BLOCKS, CounterBlocks, First},
     pieces::{open_pieces, seal_pieces, weave_piece},
     span::Span,
     steps::Steps,

@@ -16,6 +16,7 @@ use super::{
     scratch::Slot,
     weave::{finish, load, multiply, round, round_keys},
 };
+use crate::x86_64::text::{COUNTER_BLOCKS, CounterBlocks};
 
 /// Up to four registers of one message.
 #[derive(Clone, Copy)]
@@ -265,32 +266,12 @@ wide_fn! {
     #[inline]
     fn counters(quad: &Quad<'_>) -> [Z; 4] {
         let base = quad.hashed.slot.base.get();
-        let from = COUNTERS.0.as_ptr().cast::<u8>().wrapping_add(quad.at);
+        let from = COUNTER_BLOCKS.of(2).wrapping_add(quad.at);
         debug_assert!(quad.at < LONGEST_TEXT);
         // SAFETY: as many counters as the longest text and another quad have are there.
         [0, 64, 128, 192].map(|at| zmm::xor(base, unsafe { zmm::load(from.wrapping_add(at)) }))
     }
 }
 
-/// Counter blocks but for their nonce, from a message's first block on: making them takes the ports that
-/// multiplications do.
-static COUNTERS: Counters = Counters::all();
-
-#[repr(C, align(64))]
-struct Counters([[u8; 16]; (LONGEST_TEXT + QUAD_BYTES) / 16]);
-
-impl Counters {
-    #[expect(clippy::cast_possible_truncation, reason = "messages are short enough")]
-    const fn all() -> Counters {
-        let mut all = [[0; 16]; (LONGEST_TEXT + QUAD_BYTES) / 16];
-        let mut i = 0;
-        while i < all.len() {
-            let counter = (i as u32 + 2).to_be_bytes();
-            all[i] = [
-                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, counter[0], counter[1], counter[2], counter[3],
-            ];
-            i += 1;
-        }
-        Counters(all)
-    }
-}
+// There are counters for the longest text, from 2 on, and another quad.
+const _: () = assert!(CounterBlocks::LEN >= 2 + (LONGEST_TEXT + QUAD_BYTES) / 16);
