@@ -1,4 +1,4 @@
-//! Which kernel is quicker with short messages under many keys: `narrow`, or the ones for lanes and streams.
+//! Which kernel is quicker with short messages under many keys: `narrow`, or the ones for lanes and chains.
 //!
 //! A message in registers of its own needs no transposes, and leaves part of a register idle where its blocks don't fill it.
 //! Which weighs more differs from processor to processor, so each measures it, once.
@@ -14,8 +14,9 @@ use sealift_core::{Key, Op, Status};
 
 use super::{
     super::{cpu::HaveVaes512, narrow},
+    chain,
     item::{Ahead, Class, Item, KeyForm, LONG_TEXT, LONG_TEXT_MAX},
-    lane, stream,
+    lane,
 };
 use crate::{Path, Schedule};
 
@@ -54,7 +55,7 @@ fn measure(token: HaveVaes512) -> [bool; LONG_TEXT_MAX] {
         if !narrow::takes_512(&class) {
             return false;
         }
-        let other = if lane::takes(&class) { lane::run } else { stream::run };
+        let other = if lane::takes(&class) { lane::run } else { chain::run };
         is_quicker(token, &class, &schedules, narrow::run_512, other)
     })
 }

@@ -4,7 +4,7 @@
 //!
 //! - `row`: short messages under one key, each in registers of its own;
 //! - `lane`: short messages under many keys, each in a lane of its own;
-//! - `stream`: longer messages, one after the other without a gap;
+//! - `chain`: longer messages, one after the other without a gap;
 //! - `mixed`: short messages of any shape, a few of each;
 //! - [`narrow`]: messages of up to 256 bytes under many keys, where that is quicker.
 //!
@@ -12,11 +12,11 @@
 #![allow(unsafe_code)]
 
 mod block;
+mod chain;
 mod fastest;
 mod lane;
 mod mixed;
 mod row;
-mod stream;
 pub(super) mod zmm;
 
 use core::ops::Range;
@@ -69,10 +69,10 @@ fn how(class: &mut Class, messages: usize) -> How {
     if is_narrow(class, messages) {
         return How::Alike;
     }
-    let has_kernel = row::takes(class) || lane::takes(class) || stream::takes(class);
+    let has_kernel = row::takes(class) || lane::takes(class) || chain::takes(class);
     let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
     let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
-    if stream::takes(class) {
+    if chain::takes(class) {
         // Longer texts need not have as many blocks.
         class.text_blocks = LONG_TEXT_MAX;
     }
@@ -107,7 +107,7 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
             lane::run(token, class, items, ahead)
         },
         // SAFETY: as above; what is alike is taken by one of the four.
-        Together::Alike(class) => unsafe { stream::run(token, class, items, ahead) },
+        Together::Alike(class) => unsafe { chain::run(token, class, items, ahead) },
     }
 }
 

@@ -172,7 +172,7 @@ fn skip() {
 
 fn calls(random: &mut Random) -> Vec<Call> {
     let mut calls = vec![];
-    for op in [Op::Seal, Op::Open, Op::Verify] {
+    for op in [Op::Seal, Op::Open] {
         for keys in [KeyForm::One, KeyForm::Each, KeyForm::Raw] {
             for rounds in [10, 12, 14] {
                 let tag_bytes = [16, 4, 8, 12, 13, 14, 15][random.below(7)];

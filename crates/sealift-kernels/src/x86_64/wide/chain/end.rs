@@ -1,0 +1,326 @@
+//! Ends of messages, and their tags.
+
+use core::arch::x86_64::*;
+
+use sealift_core::Status;
+
+use super::{
+    super::{
+        block::{keep, load_block, store_block},
+        item::{Class, Item},
+        zmm::{self, Z, wide_fn},
+    },
+    pieces::{Place, Rows, Weights},
+};
+use crate::{
+    schedule::{Expanded, POWERS},
+    verdict::public,
+};
+
+/// What is not hashed yet of a message, but for its ciphertext.
+pub(super) struct End<'i> {
+    pub(super) item: &'i Item,
+    pub(super) has_item: bool,
+    /// How much ciphertext there is.
+    pub(super) rows: Rows,
+    /// The block that hides the tag, in the first lane.
+    pub(super) mask: Z,
+    /// What is hashed behind the ciphertext: a block of it or none, that of lengths, and zeros.
+    pub(super) rest: Z,
+    /// What that is multiplied with, or null if there is nothing.
+    rest_weights: *const u8,
+}
+
+impl<'i> End<'i> {
+    /// That of no message; an item stands in for it.
+    #[inline(always)]
+    pub(super) fn none(item: &'i Item, zero: Z) -> End<'i> {
+        let nowhere = core::ptr::null();
+        let rows = Rows { count: 0, weights: Weights { first: nowhere, last: nowhere } };
+        End { item, has_item: false, rows, mask: zero, rest: zero, rest_weights: nowhere }
+    }
+
+    /// A step of ciphertext, and behind it so many blocks in `rest`.
+    #[inline(always)]
+    pub(super) fn waits(&mut self, weights: Weights, blocks: usize) {
+        self.rows = Rows { count: 8, weights };
+        self.rest_weights = last_of(weights.first, blocks);
+    }
+
+    wide_fn! {
+        /// So many blocks of ciphertext, and that of lengths: see [`put`].
+        #[inline]
+        pub(super) fn has_rows(&mut self, powers: *const u8, blocks: usize, lengths: Z) {
+            let has_room = has_room(blocks);
+            let hashed = blocks + usize::from(has_room);
+            let last = last_of(powers, (hashed - 1) % POWERS + 1);
+            self.rows = Rows { count: hashed.div_ceil(4).next_multiple_of(2), weights: Weights { first: powers, last } };
+            self.rest_weights = core::ptr::null();
+            if !has_room {
+                self.rest = _mm512_maskz_mov_epi64(0b11, lengths);
+                self.rest_weights = last_of(powers, 1);
+            }
+        }
+    }
+
+    wide_fn! {
+        /// Writes the tag of the message or compares it, given the hash of its ciphertext. A message that fails leaves zeros.
+        ///
+        /// # Safety
+        /// The item's addresses are what they say.
+        #[inline]
+        pub(super) unsafe fn conclude<const SEALS: bool>(&self, class: &Class, hash: Z) {
+            if !self.has_item {
+                return;
+            }
+            let mut hash = _mm512_castsi512_si128(hash);
+            if !self.rest_weights.is_null() {
+                // SAFETY: powers are there.
+                hash = unsafe { with_two(hash, _mm512_castsi512_si256(self.rest), self.rest_weights) };
+            }
+            let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+            let tag = _mm_xor_si128(_mm_shuffle_epi8(hash, order), _mm512_castsi512_si128(self.mask));
+            if SEALS {
+                // SAFETY: the caller promises a tag to write.
+                return unsafe { store_block(self.item.tag, tag, class.tag_bytes) };
+            }
+            // SAFETY: the caller promises a tag to read.
+            let expected = unsafe { load_block(self.item.tag, class.tag_bytes) };
+            let difference = _mm_xor_si128(keep(tag, class.tag_bytes), expected);
+            if !public(_mm_testz_si128(difference, difference) == 1) {
+                // SAFETY: the caller promises the item.
+                unsafe { fail(self.item) };
+            }
+        }
+    }
+}
+
+/// Where the powers for the last so many blocks begin.
+#[inline(always)]
+fn last_of(powers: *const u8, blocks: usize) -> *const u8 {
+    powers.wrapping_add(16 * (POWERS - blocks))
+}
+
+/// Whether that of lengths is hashed with so many blocks: not where it would need powers of its own.
+#[inline(always)]
+fn has_room(blocks: usize) -> bool {
+    !blocks.is_multiple_of(POWERS)
+}
+
+/// # Safety
+/// The item's addresses are what they say, and it was opened.
+#[cold]
+#[inline(never)]
+unsafe fn fail(item: &Item) {
+    // SAFETY: the caller promises a status to write.
+    unsafe { item.status.write(Status::AuthFailed) };
+    // SAFETY: the caller promises a text to write.
+    unsafe { item.output.write_bytes(0, item.text_bytes as usize) };
+}
+
+wide_fn! {
+    /// Works the end of a text of which all rounds but the last are behind it, and leaves in `rows` what is to be hashed: its
+    /// ciphertext, the block of lengths where there is room for it, and zeros up to an even number of rows.
+    ///
+    /// # Safety
+    /// So many bytes of the text are left, and they have `N` registers, of which the last may be a part.
+    #[inline]
+    pub(super) unsafe fn put<const SEALS: bool, const N: usize>(
+        rows: &mut [Z; 8],
+        states: &[Z; 8],
+        key: Z,
+        Place { from, to, .. }: Place,
+        bytes: usize,
+        lengths: Z,
+    ) {
+        // The compiler does not unroll every loop.
+        macro_rules! registers {
+            ($($i:literal)+) => {$(
+                if $i + 1 < N {
+                    // SAFETY: the caller promises `N` registers, and only the last may be a part.
+                    let input = once(unsafe { zmm::load(from.wrapping_add(64 * $i)) });
+                    let output = _mm512_aesenclast_epi128(states[$i], zmm::xor(key, input));
+                    // SAFETY: the caller promises as many to write.
+                    unsafe { zmm::store(to.wrapping_add(64 * $i), output) };
+                    rows[$i] = if SEALS { output } else { input };
+                }
+            )+};
+        }
+        registers!(0 1 2 3 4 5 6);
+        let (at, left) = (64 * (N - 1), bytes - 64 * (N - 1));
+        // SAFETY: the caller promises so many bytes.
+        let input = once(unsafe { zmm::load_part(from.wrapping_add(at), left) });
+        let output = _mm512_aesenclast_epi128(states[N - 1], zmm::xor(key, input));
+        // SAFETY: the caller promises as many to write.
+        unsafe { zmm::store_part(to.wrapping_add(at), output, left) };
+        let row = if SEALS { _mm512_maskz_mov_epi8(zmm::mask(left), output) } else { input };
+
+        let blocks = bytes.div_ceil(16);
+        let lane = 0b11 << (2 * (blocks % 4));
+        // A block of a register of its own, of this one, or of none.
+        let (same, own) = match (has_room(blocks), blocks % 4) {
+            (false, _) => (0, 0),
+            (true, 0) => (0, lane),
+            (true, _) => (lane, 0),
+        };
+        rows[N - 1] = _mm512_mask_mov_epi64(row, same, lengths);
+        if N < 8 {
+            rows[N] = _mm512_maskz_mov_epi64(own, lengths);
+        }
+        if N < 7 && N.is_multiple_of(2) {
+            rows[N + 1] = _mm512_setzero_si512();
+        }
+    }
+}
+
+wide_fn! {
+    /// Works the last bytes of a text, a block at most, with the key stream in the second lane of `masks`, and gives what is to be
+    /// hashed of them, and the block of lengths.
+    ///
+    /// # Safety
+    /// So many bytes of the text are left.
+    #[inline]
+    pub(super) unsafe fn rest<const SEALS: bool>(masks: Z, Place { from, to, .. }: Place, bytes: usize, lengths: Z) -> Z {
+        if bytes == 0 {
+            return _mm512_maskz_mov_epi64(0b11, lengths);
+        }
+        // SAFETY: the caller promises so many bytes.
+        let input = once(_mm512_zextsi128_si512(unsafe { load_block(from, bytes) }));
+        let output = zmm::xor(input, _mm512_zextsi128_si512(_mm512_extracti32x4_epi32::<1>(masks)));
+        let output = _mm512_maskz_mov_epi8(zmm::mask(bytes), output);
+        // SAFETY: the caller promises as many to write.
+        unsafe { store_block(to, _mm512_castsi512_si128(output), bytes) };
+        _mm512_mask_mov_epi64(if SEALS { output } else { input }, 0b11 << 2, lengths)
+    }
+}
+
+wide_fn! {
+    /// The hash with that of rows.
+    ///
+    /// # Safety
+    /// There are powers for them.
+    // Not a part of what calls it, for which rows would else be in memory.
+    #[inline(never)]
+    pub(super) unsafe fn absorbed(rows: [Z; 8], Rows { count, weights }: Rows, mut hash: Z) -> Z {
+        let (first, last) = rows[..count].split_at(if count > 4 { 4 } else { 0 });
+        for (rows, weights) in [(first, weights.first), (last, weights.last)] {
+            if !rows.is_empty() {
+                // SAFETY: the caller keeps the same promise.
+                hash = unsafe { absorb(rows, weights, hash) };
+            }
+        }
+        hash
+    }
+}
+
+wide_fn! {
+    /// The hash of a message's aad, which has a byte at least.
+    ///
+    /// # Safety
+    /// It is readable, and there are powers.
+    #[inline]
+    pub(super) unsafe fn aad_hash(item: &Item, powers: *const u8) -> Z {
+        let bytes = usize::from(item.aad_bytes);
+        if bytes > 64 {
+            // SAFETY: the caller keeps the same promise.
+            return unsafe { long_aad_hash(item, powers) };
+        }
+        // SAFETY: the caller promises the aad.
+        let row = unsafe { zmm::load_part(item.aad, bytes) };
+        // SAFETY: the caller promises powers.
+        unsafe { absorb(&[row], last_of(powers, bytes.div_ceil(16)), _mm512_setzero_si512()) }
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`aad_hash`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn long_aad_hash(item: &Item, powers: *const u8) -> Z {
+        let (mut from, mut left, mut hash) = (item.aad, usize::from(item.aad_bytes), _mm512_setzero_si512());
+        while left > 0 {
+            let (bytes, mut rows) = (left.min(256), [_mm512_setzero_si512(); 4]);
+            let count = bytes.div_ceil(64);
+            for (i, row) in rows.iter_mut().enumerate().take(count) {
+                // SAFETY: the caller promises the aad.
+                *row = unsafe { zmm::load_part(from.wrapping_add(64 * i), (bytes - 64 * i).min(64)) };
+            }
+            // SAFETY: the caller promises powers.
+            hash = unsafe { absorb(&rows[..count], last_of(powers, bytes.div_ceil(16)), hash) };
+            (from, left) = (from.wrapping_add(bytes), left - bytes);
+        }
+        hash
+    }
+}
+
+wide_fn! {
+    /// The hash with that of up to four rows, in the first lane.
+    ///
+    /// # Safety
+    /// There are powers for them.
+    #[inline]
+    unsafe fn absorb(rows: &[Z], weights: *const u8, mut hash: Z) -> Z {
+        let (mut low, mut high) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (i, row) in rows.iter().enumerate() {
+            let y = zmm::xor(zmm::reverse(*row), hash);
+            hash = _mm512_setzero_si512();
+            let at = weights.wrapping_add(64 * i);
+            // SAFETY: the caller promises powers.
+            let h = unsafe { zmm::load(at) };
+            // SAFETY: the caller promises powers, before which the same are folded.
+            let folded = unsafe { zmm::load(at.wrapping_sub(Expanded::FOLDED_BEFORE)) };
+            let (p, q) = zmm::multiply(y, h, folded);
+            (low, high) = (zmm::xor(low, p), zmm::xor(high, q));
+        }
+        _mm512_zextsi128_si512(sum(zmm::reduce((low, high))))
+    }
+}
+
+wide_fn! {
+    /// The hash with that of two blocks.
+    ///
+    /// # Safety
+    /// There are powers for them.
+    #[inline]
+    unsafe fn with_two(hash: __m128i, blocks: __m256i, at: *const u8) -> __m128i {
+        let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let blocks = _mm256_shuffle_epi8(blocks, _mm256_broadcastsi128_si256(order));
+        let y = _mm256_xor_si256(blocks, _mm256_zextsi128_si256(hash));
+        // SAFETY: the caller promises powers.
+        let h = unsafe { _mm256_loadu_si256(at.cast()) };
+        // SAFETY: the caller promises powers, before which the same are folded.
+        let folded = unsafe { _mm256_loadu_si256(at.wrapping_sub(Expanded::FOLDED_BEFORE).cast()) };
+        let low = _mm256_xor_si256(
+            _mm256_clmulepi64_epi128::<0x00>(y, folded),
+            _mm256_clmulepi64_epi128::<0x01>(y, h),
+        );
+        let high = _mm256_xor_si256(
+            _mm256_clmulepi64_epi128::<0x10>(y, folded),
+            _mm256_clmulepi64_epi128::<0x11>(y, h),
+        );
+        let modulus = _mm256_set1_epi64x(0xc2_i64 << 56);
+        let swapped = _mm256_xor_si256(high, _mm256_shuffle_epi32::<0x4e>(low));
+        let both = _mm256_xor_si256(swapped, _mm256_clmulepi64_epi128::<0x00>(low, modulus));
+        _mm_xor_si128(_mm256_castsi256_si128(both), _mm256_extracti128_si256::<1>(both))
+    }
+}
+
+wide_fn! {
+    /// The sum of all lanes.
+    #[inline]
+    fn sum(register: Z) -> __m128i {
+        let upper = _mm512_extracti64x4_epi64::<1>(register);
+        let half = _mm256_xor_si256(_mm512_castsi512_si256(register), upper);
+        _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half))
+    }
+}
+
+wide_fn! {
+    /// Hides where a register came from, so that the compiler can't load it again.
+    #[inline]
+    fn once(mut register: Z) -> Z {
+        zmm::pin!(register);
+        register
+    }
+}

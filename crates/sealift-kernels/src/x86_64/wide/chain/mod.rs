@@ -1,0 +1,274 @@
+//! Longer messages, one after the other without a gap: the end of each is hashed beside the first step of the next.
+//!
+//! A message is cut into steps of eight registers, and in each step AES of these is woven with GHASH of the eight before; what is
+//! left behind whole steps is its end. Sixteen blocks share a reduction, each multiplied with a power of its own, as powers lie in an
+//! expanded key: nothing is made of a key before its messages are worked.
+#![allow(unsafe_code)]
+
+mod end;
+mod pieces;
+mod raw;
+#[cfg(test)]
+mod tests;
+
+use core::{
+    arch::{asm, x86_64::*},
+    ptr,
+};
+
+use end::End;
+use pieces::{Constants, Place, RoundKeys, Weights, Woven};
+use sealift_core::Op;
+
+use super::{
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT, LONGEST_TEXT},
+    lane::expand::KEYS,
+    zmm::{self, Z, wide_fn},
+};
+use crate::{
+    model::aes::ROUND_KEYS_MAX,
+    run::finds_texts,
+    schedule::Expanded,
+    stack,
+    x86_64::{
+        cpu::HaveVaes512,
+        text::{COUNTER_BLOCKS, CounterBlocks},
+    },
+};
+
+/// Whether this kernel works messages of a class.
+pub(super) fn takes(class: &Class) -> bool {
+    class.op != Op::Verify && class.text_blocks >= LONG_TEXT
+}
+
+/// Works messages of one class.
+///
+/// # Safety
+/// The class is one that this kernel takes, the items' addresses are what they say, and no text is longer than `LONGEST_TEXT`.
+pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+    match class.op {
+        // SAFETY: the token is proof of the instructions; the caller keeps the same promise.
+        Op::Seal => unsafe { by_keys::<true>(token, class, items, ahead) },
+        // SAFETY: the token is proof of the instructions; the caller promises that nothing is verified, and the rest.
+        _ => unsafe { by_keys::<false>(token, class, items, ahead) },
+    }
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`run`].
+    unsafe fn by_keys<const SEALS: bool>(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+        let call = Call { token, class, keys: ptr::null(), apart: 0 };
+        match (class.keys, items.first()) {
+            (_, None) => {}
+            (KeyForm::One, Some(first)) => {
+                let mut keys = [_mm512_setzero_si512(); ROUND_KEYS_MAX];
+                // SAFETY: a key is there, of so many rounds.
+                unsafe { put_in_lanes(first.key, class.rounds, &mut keys) };
+                let call = Call { keys: keys.as_ptr().cast(), ..call };
+                // SAFETY: the caller keeps the same promise, and the keys are in lanes.
+                unsafe { work::<SEALS, true>(&call, items, ahead) };
+                keys.fill(_mm512_setzero_si512());
+                written(&keys);
+            }
+            // SAFETY: the caller keeps the same promise.
+            (KeyForm::Each, Some(_)) => unsafe { work::<SEALS, false>(&call, items, ahead) },
+            (KeyForm::Raw, Some(_)) => {
+                let mut records = raw::Records::new();
+                for items in items.chunks(KEYS) {
+                    // SAFETY: the caller promises keys of so many rounds.
+                    unsafe { records.expand(class.rounds, items) };
+                    let call = Call { keys: records.address(), apart: raw::RECORD_BYTES, ..call };
+                    // SAFETY: the caller keeps the same promise, and there are as many records.
+                    unsafe { work::<SEALS, false>(&call, items, ahead) };
+                }
+                records.wipe(items.len());
+                written(&records);
+            }
+        }
+        // What registers were put down there.
+        stack::wipe();
+    }
+}
+
+/// What messages have in common.
+struct Call<'c> {
+    token: HaveVaes512,
+    class: &'c Class,
+    /// One key's rounds, each in all lanes; or a record for each message; or null if each has a key of its own.
+    keys: *const u8,
+    /// How far from each other records are.
+    apart: usize,
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`run`], and the keys are what they say: with `IN_LANES` those of the one key.
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
+    unsafe fn work<const SEALS: bool, const IN_LANES: bool>(call: &Call<'_>, items: &[Item], ahead: &mut Ahead<'_>) {
+        let Some(first) = items.first() else { return };
+        let class = call.class;
+        let zero = _mm512_setzero_si512();
+        let order = _mm512_broadcast_i32x4(_mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+        let constants = Constants { order, modulus: _mm512_set1_epi64(0xc2_i64 << 56) };
+        let asks_for_texts = ahead.has_stream && !finds_texts(crate::Path::Vaes512(call.token));
+        let (mut rows, mut hash, mut end) = ([zero; 8], zero, End::none(first, zero));
+        for (i, item) in items.iter().enumerate() {
+            ahead.fetch_around(1);
+            let own = if call.apart > 0 { call.keys.wrapping_add(call.apart * i) } else { item.key };
+            if !IN_LANES && let Some(later) = items.get(i + KEYS_AHEAD) && call.apart == 0 {
+                fetch(later.key, class.rounds);
+            }
+            let keys = RoundKeys { first: if IN_LANES { call.keys } else { own }, rounds: class.rounds };
+            let powers = own.wrapping_sub(Expanded::POWERS_BEFORE);
+            // SAFETY: the nonce is readable.
+            let nonce = _mm512_broadcast_i32x4(unsafe { zmm::load_nonce(item.nonce) });
+            // SAFETY: a key is there.
+            let base = zmm::xor(nonce, unsafe { keys.round::<IN_LANES>(0) });
+            let text_bytes = item.text_bytes as usize;
+            let end_bytes = text_bytes % STEP_BYTES;
+            let steps_bytes = text_bytes - end_bytes;
+            let mut place = Place { base, counters: COUNTER_BLOCKS.of(2), from: item.input, to: item.output };
+            let mut masks = first_and_next(base, 2 + steps_bytes / 16);
+            let (mut states, mut nothing) = ([zero; 8], zero);
+            let woven = Woven { keys, weights: end.rows.weights, constants, hash };
+            // Macros, because the compiler leaves functions as large as these where they are.
+            macro_rules! begin {
+                ($n:literal, $finishes:literal, $($count:literal $name:ident)+) => {
+                    match end.rows.count {
+                        // SAFETY: keys and powers are there, and where the pieces finish what they begin, a step of text.
+                        $($count => unsafe {
+                            pieces::$name::<$n, $finishes, SEALS, IN_LANES>(woven, &mut rows, &mut masks, place, &mut states)
+                        },)+
+                        more => unreachable!("{more} rows"),
+                    }
+                };
+                ($n:literal, $finishes:literal) => {
+                    begin!($n, $finishes, 0 after_0 2 after_2 4 after_4 6 after_6 8 after_8)
+                };
+            }
+            let before = match steps_bytes {
+                0 if end_bytes <= STEP_BYTES / 2 => begin!(4, false),
+                0 => begin!(8, false),
+                _ => begin!(8, true),
+            };
+            hash = zero;
+            if item.aad_bytes > 0 {
+                // SAFETY: a key is there.
+                hash = unsafe { end::aad_hash(item, powers) };
+            }
+            let weights = Weights { first: powers, last: powers };
+            let woven = |hash| Woven { keys, weights, constants, hash };
+            for _ in 1..steps_bytes / STEP_BYTES {
+                place = place.next();
+                if asks_for_texts {
+                    place.fetch_later();
+                }
+                // SAFETY: another step of the text is left, and keys and powers are there.
+                hash = unsafe { pieces::within::<8, true, SEALS, IN_LANES>(woven(hash), &mut rows, &mut nothing, place, &mut states) };
+            }
+            // SAFETY: the items are what they say, and this is the hash of the message before.
+            unsafe { end.conclude::<SEALS>(class, before) };
+            let lengths = lengths(item);
+            (end.item, end.mask, end.has_item) = (item, masks, true);
+            if steps_bytes > 0 {
+                place = place.next();
+            }
+            if end_bytes <= 16 {
+                // SAFETY: the text's last bytes are left.
+                end.rest = unsafe { end::rest::<SEALS>(masks, place, end_bytes, lengths) };
+                end.waits(weights, end_bytes.div_ceil(16) + 1);
+                continue;
+            }
+            // SAFETY: a key is there.
+            let last_key = unsafe { keys.round::<IN_LANES>(class.rounds) };
+            macro_rules! put {
+                ($($n:literal)+) => {
+                    match end_bytes.div_ceil(64) {
+                        $($n => {
+                            if steps_bytes > 0 {
+                                // SAFETY: keys and powers are there.
+                                hash = unsafe {
+                                    pieces::within::<$n, false, SEALS, IN_LANES>(woven(hash), &mut rows, &mut nothing, place, &mut states)
+                                };
+                            }
+                            // SAFETY: the text's last bytes are left, of so many registers.
+                            unsafe { end::put::<SEALS, $n>(&mut rows, &states, last_key, place, end_bytes, lengths) };
+                        })+
+                        more => unreachable!("an end of {more} registers"),
+                    }
+                };
+            }
+            put!(1 2 3 4 5 6 7 8);
+            end.has_rows(powers, end_bytes.div_ceil(16), lengths);
+        }
+        // SAFETY: powers are there.
+        hash = unsafe { end::absorbed(rows, end.rows, hash) };
+        // SAFETY: the items are what they say.
+        unsafe { end.conclude::<SEALS>(class, hash) };
+    }
+}
+
+wide_fn! {
+    /// The first counter block of a message, and in the lane behind it another one, both after the first round key.
+    #[inline]
+    fn first_and_next(base: Z, next: usize) -> Z {
+        // SAFETY: there are as many counters as the longest text has.
+        let next = unsafe { zmm::load(COUNTER_BLOCKS.of(next - 1)) };
+        // SAFETY: a register of counters begins with the first.
+        let first = unsafe { zmm::load(COUNTER_BLOCKS.of(1)) };
+        zmm::xor(base, _mm512_mask_mov_epi64(next, 0b11, first))
+    }
+}
+
+wide_fn! {
+    /// The block of lengths, in all lanes.
+    #[inline]
+    fn lengths(item: &Item) -> Z {
+        let bits = |bytes: u64| (8 * bytes).swap_bytes().cast_signed();
+        _mm512_broadcast_i32x4(_mm_set_epi64x(bits(item.text_bytes.into()), bits(item.aad_bytes.into())))
+    }
+}
+
+wide_fn! {
+    /// Puts round keys down, each in all lanes.
+    ///
+    /// # Safety
+    /// They are there.
+    // Not a part of what calls it, so that its stack can be wiped.
+    #[inline(never)]
+    unsafe fn put_in_lanes(from: *const u8, rounds: usize, to: &mut [Z; ROUND_KEYS_MAX]) {
+        for (i, key) in to.iter_mut().enumerate().take(rounds + 1) {
+            // SAFETY: the caller promises as many.
+            *key = unsafe { zmm::broadcast(from.wrapping_add(16 * i)) };
+        }
+    }
+}
+
+/// Asks the nearest cache for what a message reads of an expanded key.
+#[inline(always)]
+fn fetch(key: *const u8, rounds: usize) {
+    let before = Expanded::POWERS_BEFORE + Expanded::FOLDED_BEFORE;
+    for line in (0..before + 16 * (rounds + 1)).step_by(64) {
+        zmm::prefetch_near(key.wrapping_sub(before).wrapping_add(line));
+    }
+}
+
+/// Has what was written to a place written, even if nothing reads it again.
+#[inline(always)]
+fn written<T: ?Sized>(place: &T) {
+    // SAFETY: no instruction is emitted; to the compiler, the memory may be read.
+    unsafe {
+        asm!("/* {0} */", in(reg) ptr::from_ref(place).cast::<u8>(), options(nostack, preserves_flags));
+    }
+}
+
+/// Bytes of a step.
+const STEP_BYTES: usize = 512;
+
+/// How many messages before its own a key is asked for.
+const KEYS_AHEAD: usize = 6;
+
+// There are counters for the longest text, from 2 on, and for a register behind it.
+const _: () = assert!(CounterBlocks::LEN >= 2 + LONGEST_TEXT / 16 + 4);
