@@ -20,8 +20,7 @@ use crate::{
 /// What is not hashed yet of a message, but for its ciphertext.
 pub(super) struct End<'i> {
     pub(super) item: &'i Item,
-    pub(super) has_item: bool,
-    /// How much ciphertext there is.
+    /// Its ciphertext; none of no message.
     pub(super) rows: Rows,
     /// The block that hides the tag, in the first lane.
     pub(super) mask: Z,
@@ -37,7 +36,7 @@ impl<'i> End<'i> {
     pub(super) fn none(item: &'i Item, zero: Z) -> End<'i> {
         let nowhere = core::ptr::null();
         let rows = Rows { count: 0, weights: Weights { first: nowhere, last: nowhere } };
-        End { item, has_item: false, rows, mask: zero, rest: zero, rest_weights: nowhere }
+        End { item, rows, mask: zero, rest: zero, rest_weights: nowhere }
     }
 
     /// A step of ciphertext, and behind it so many blocks in `rest`.
@@ -70,7 +69,7 @@ impl<'i> End<'i> {
         /// The item's addresses are what they say.
         #[inline]
         pub(super) unsafe fn conclude<const SEALS: bool>(&self, class: &Class, hash: Z) {
-            if !self.has_item {
+            if self.rows.count == 0 {
                 return;
             }
             let mut hash = _mm512_castsi512_si128(hash);

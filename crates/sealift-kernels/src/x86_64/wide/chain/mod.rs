@@ -18,6 +18,7 @@ use core::{
 
 use end::End;
 use pieces::{Constants, Place, RoundKeys, Weights, Woven};
+use raw::Records;
 use sealift_core::Op;
 
 use super::{
@@ -26,6 +27,7 @@ use super::{
     zmm::{self, Z, wide_fn},
 };
 use crate::{
+    Path,
     model::aes::ROUND_KEYS_MAX,
     run::finds_texts,
     schedule::Expanded,
@@ -58,28 +60,28 @@ wide_fn! {
     /// # Safety
     /// As for [`run`].
     unsafe fn by_keys<const SEALS: bool>(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
-        let call = Call { token, class, keys: ptr::null(), apart: 0 };
-        match (class.keys, items.first()) {
-            (_, None) => {}
-            (KeyForm::One, Some(first)) => {
+        let Some(first) = items.first() else { return };
+        let asks = !(ahead.has_stream && finds_texts(Path::Vaes512(token)));
+        let call = Call { class, asks, lanes: ptr::null() };
+        match class.keys {
+            KeyForm::One => {
                 let mut keys = [_mm512_setzero_si512(); ROUND_KEYS_MAX];
                 // SAFETY: a key is there, of so many rounds.
                 unsafe { put_in_lanes(first.key, class.rounds, &mut keys) };
-                let call = Call { keys: keys.as_ptr().cast(), ..call };
+                let call = Call { lanes: keys.as_ptr().cast(), ..call };
                 // SAFETY: the caller keeps the same promise, and the keys are in lanes.
                 unsafe { work::<SEALS, true>(&call, items, ahead) };
                 keys.fill(_mm512_setzero_si512());
                 written(&keys);
             }
             // SAFETY: the caller keeps the same promise.
-            (KeyForm::Each, Some(_)) => unsafe { work::<SEALS, false>(&call, items, ahead) },
-            (KeyForm::Raw, Some(_)) => {
-                let mut records = raw::Records::new();
+            KeyForm::Each => unsafe { work::<SEALS, false>(&call, items, ahead) },
+            KeyForm::Raw => {
+                let mut records = Records::new();
                 for items in items.chunks(KEYS) {
                     // SAFETY: the caller promises keys of so many rounds.
-                    unsafe { records.expand(class.rounds, items) };
-                    let call = Call { keys: records.address(), apart: raw::RECORD_BYTES, ..call };
-                    // SAFETY: the caller keeps the same promise, and there are as many records.
+                    let items = &unsafe { records.expand(class.rounds, items) }[..items.len()];
+                    // SAFETY: the caller keeps the same promise, and their keys are expanded now.
                     unsafe { work::<SEALS, false>(&call, items, ahead) };
                 }
                 records.wipe(items.len());
@@ -93,35 +95,35 @@ wide_fn! {
 
 /// What messages have in common.
 struct Call<'c> {
-    token: HaveVaes512,
     class: &'c Class,
-    /// One key's rounds, each in all lanes; or a record for each message; or null if each has a key of its own.
-    keys: *const u8,
-    /// How far from each other records are.
-    apart: usize,
+    /// Whether the cache is asked for messages while those before are worked.
+    asks: bool,
+    /// The round keys of the one key, each in all lanes, if there is one.
+    lanes: *const u8,
 }
 
 wide_fn! {
     /// # Safety
-    /// As for [`run`], and the keys are what they say: with `IN_LANES` those of the one key.
+    /// As for [`run`], and keys are expanded ones; with `IN_LANES` all messages have the one in lanes.
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
     unsafe fn work<const SEALS: bool, const IN_LANES: bool>(call: &Call<'_>, items: &[Item], ahead: &mut Ahead<'_>) {
         let Some(first) = items.first() else { return };
-        let class = call.class;
+        let &Call { class, asks, lanes } = call;
+        let asks_for_texts = asks && ahead.has_stream;
         let zero = _mm512_setzero_si512();
         let order = _mm512_broadcast_i32x4(_mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
         let constants = Constants { order, modulus: _mm512_set1_epi64(0xc2_i64 << 56) };
-        let asks_for_texts = ahead.has_stream && !finds_texts(crate::Path::Vaes512(call.token));
         let (mut rows, mut hash, mut end) = ([zero; 8], zero, End::none(first, zero));
         for (i, item) in items.iter().enumerate() {
-            ahead.fetch_around(1);
-            let own = if call.apart > 0 { call.keys.wrapping_add(call.apart * i) } else { item.key };
-            if !IN_LANES && let Some(later) = items.get(i + KEYS_AHEAD) && call.apart == 0 {
+            if asks {
+                ahead.fetch_around(1);
+            }
+            if !IN_LANES && let Some(later) = items.get(i + KEYS_AHEAD) {
                 fetch(later.key, class.rounds);
             }
-            let keys = RoundKeys { first: if IN_LANES { call.keys } else { own }, rounds: class.rounds };
-            let powers = own.wrapping_sub(Expanded::POWERS_BEFORE);
+            let keys = RoundKeys { first: if IN_LANES { lanes } else { item.key }, rounds: class.rounds };
+            let powers = item.key.wrapping_sub(Expanded::POWERS_BEFORE);
             // SAFETY: the nonce is readable.
             let nonce = _mm512_broadcast_i32x4(unsafe { zmm::load_nonce(item.nonce) });
             // SAFETY: a key is there.
@@ -171,7 +173,7 @@ wide_fn! {
             // SAFETY: the items are what they say, and this is the hash of the message before.
             unsafe { end.conclude::<SEALS>(class, before) };
             let lengths = lengths(item);
-            (end.item, end.mask, end.has_item) = (item, masks, true);
+            (end.item, end.mask) = (item, masks);
             if steps_bytes > 0 {
                 place = place.next();
             }
@@ -181,26 +183,38 @@ wide_fn! {
                 end.waits(weights, end_bytes.div_ceil(16) + 1);
                 continue;
             }
-            // SAFETY: a key is there.
-            let last_key = unsafe { keys.round::<IN_LANES>(class.rounds) };
             macro_rules! put {
-                ($($n:literal)+) => {
-                    match end_bytes.div_ceil(64) {
-                        $($n => {
-                            if steps_bytes > 0 {
-                                // SAFETY: keys and powers are there.
-                                hash = unsafe {
-                                    pieces::within::<$n, false, SEALS, IN_LANES>(woven(hash), &mut rows, &mut nothing, place, &mut states)
-                                };
-                            }
-                            // SAFETY: the text's last bytes are left, of so many registers.
-                            unsafe { end::put::<SEALS, $n>(&mut rows, &states, last_key, place, end_bytes, lengths) };
-                        })+
-                        more => unreachable!("an end of {more} registers"),
-                    }
-                };
+                ($n:literal) => {{
+                    // SAFETY: a key is there.
+                    let last_key = unsafe { keys.round::<IN_LANES>(class.rounds) };
+                    // SAFETY: the text's last bytes are left, of so many registers.
+                    unsafe { end::put::<SEALS, $n>(&mut rows, &states, last_key, place, end_bytes, lengths) };
+                }};
+                (@ $n:literal) => {{
+                    // SAFETY: keys and powers are there.
+                    hash = unsafe {
+                        pieces::within::<$n, false, SEALS, IN_LANES>(woven(hash), &mut rows, &mut nothing, place, &mut states)
+                    };
+                    put!($n);
+                }};
             }
-            put!(1 2 3 4 5 6 7 8);
+            match (end_bytes.div_ceil(64), steps_bytes) {
+                (3, 0) => put!(3),
+                (4, 0) => put!(4),
+                (5, 0) => put!(5),
+                (6, 0) => put!(6),
+                (7, 0) => put!(7),
+                (8, 0) => put!(8),
+                (1, _) => put!(@ 1),
+                (2, _) => put!(@ 2),
+                (3, _) => put!(@ 3),
+                (4, _) => put!(@ 4),
+                (5, _) => put!(@ 5),
+                (6, _) => put!(@ 6),
+                (7, _) => put!(@ 7),
+                (8, _) => put!(@ 8),
+                (more, _) => unreachable!("an end of {more} registers"),
+            }
             end.has_rows(powers, end_bytes.div_ceil(16), lengths);
         }
         // SAFETY: powers are there.

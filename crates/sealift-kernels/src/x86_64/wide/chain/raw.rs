@@ -3,6 +3,7 @@
 use core::{
     arch::x86_64::*,
     mem::{MaybeUninit, offset_of},
+    ptr,
 };
 
 use super::super::{
@@ -31,9 +32,6 @@ struct Record {
     round_keys: [__m128i; ROUND_KEYS_MAX],
 }
 
-/// How far from each other records are.
-pub(super) const RECORD_BYTES: usize = size_of::<Record>();
-
 const _: () = {
     assert!(offset_of!(Record, powers) - offset_of!(Record, folded) == Expanded::FOLDED_BEFORE);
     assert!(offset_of!(Record, round_keys) - offset_of!(Record, powers) == Expanded::POWERS_BEFORE);
@@ -60,19 +58,13 @@ impl Records {
         }
     }
 
-    /// Where the first round key of the first one lies.
-    #[inline(always)]
-    pub(super) fn address(&self) -> *const u8 {
-        (&raw const self.records).cast::<u8>().wrapping_add(offset_of!(Record, round_keys))
-    }
-
     wide_fn! {
-        /// Expands the keys of up to sixteen messages.
+        /// Expands the keys of up to sixteen messages, and gives the messages with these.
         ///
         /// # Safety
         /// They are readable for `4 * (rounds - 6)` bytes.
         #[inline]
-        pub(super) unsafe fn expand(&mut self, rounds: usize, items: &[Item]) {
+        pub(super) unsafe fn expand(&mut self, rounds: usize, items: &[Item]) -> [Item; KEYS] {
             match rounds {
                 // SAFETY: the caller keeps the same promise.
                 10 => unsafe { self.expand_each::<10>(items) },
@@ -81,6 +73,12 @@ impl Records {
                 // SAFETY: the caller promises keys that are readable for 4 * (14 - 6) bytes: 32.
                 _ => unsafe { self.expand_each::<14>(items) },
             }
+            let mut expanded = [Item::NOBODYS; KEYS];
+            for ((expanded, item), record) in expanded.iter_mut().zip(items).zip(&self.records) {
+                let record = ptr::from_ref(record).cast::<u8>();
+                *expanded = Item { key: record.wrapping_add(offset_of!(Record, round_keys)), ..*item };
+            }
+            expanded
         }
     }
 
