@@ -1,6 +1,6 @@
 //! Ends of messages, and their tags.
 
-use core::arch::x86_64::*;
+use core::{arch::x86_64::*, ptr};
 
 use sealift_core::Status;
 
@@ -10,6 +10,7 @@ use super::{
         item::{Class, Item},
         zmm::{self, Z, wide_fn},
     },
+    STEP_BYTES,
     pieces::{Place, Rows, Weights},
 };
 use crate::{
@@ -34,32 +35,17 @@ impl<'i> End<'i> {
     /// That of no message; an item stands in for it.
     #[inline(always)]
     pub(super) fn none(item: &'i Item, zero: Z) -> End<'i> {
-        let nowhere = core::ptr::null();
+        let nowhere = ptr::null();
         let rows = Rows { count: 0, weights: Weights { first: nowhere, last: nowhere } };
         End { item, rows, mask: zero, rest: zero, rest_weights: nowhere }
     }
 
-    /// A step of ciphertext, and behind it so many blocks in `rest`.
+    /// What the rows of a message of such a shape are multiplied with, and what comes behind them.
     #[inline(always)]
-    pub(super) fn waits(&mut self, weights: Weights, blocks: usize) {
-        self.rows = Rows { count: 8, weights };
-        self.rest_weights = last_of(weights.first, blocks);
-    }
-
-    wide_fn! {
-        /// So many blocks of ciphertext, and that of lengths: see [`put`].
-        #[inline]
-        pub(super) fn has_rows(&mut self, powers: *const u8, blocks: usize, lengths: Z) {
-            let has_room = has_room(blocks);
-            let hashed = blocks + usize::from(has_room);
-            let last = last_of(powers, (hashed - 1) % POWERS + 1);
-            self.rows = Rows { count: hashed.div_ceil(4).next_multiple_of(2), weights: Weights { first: powers, last } };
-            self.rest_weights = core::ptr::null();
-            if !has_room {
-                self.rest = _mm512_maskz_mov_epi64(0b11, lengths);
-                self.rest_weights = last_of(powers, 1);
-            }
-        }
+    pub(super) fn set_weights(&mut self, shape: &Shape, powers: *const u8) {
+        let weights = Weights { first: powers, last: powers.wrapping_add(shape.last) };
+        self.rows = Rows { count: shape.count, weights };
+        self.rest_weights = if shape.rest > 0 { powers.wrapping_add(shape.rest) } else { ptr::null() };
     }
 
     wide_fn! {
@@ -94,16 +80,77 @@ impl<'i> End<'i> {
     }
 }
 
-/// Where the powers for the last so many blocks begin.
-#[inline(always)]
-fn last_of(powers: *const u8, blocks: usize) -> *const u8 {
-    powers.wrapping_add(16 * (POWERS - blocks))
+/// What follows from a message's lengths, worked out again only where these differ from those of the message before.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    text_bytes: u32,
+    aad_bytes: u16,
+    /// Bytes of its whole steps.
+    pub(super) steps_bytes: usize,
+    /// Bytes behind them.
+    pub(super) end_bytes: usize,
+    /// The block of lengths, in all lanes.
+    pub(super) lengths: Z,
+    /// Which bytes there are of the last register.
+    bytes: u64,
+    /// Where in the last register the block of lengths is, if there is room for it, or in a register of its own.
+    same: u8,
+    own: u8,
+    /// How many rows are left to be hashed, made even: the end, or the last step where the end is a block or none.
+    count: usize,
+    /// How far behind the first power those for the last rows begin.
+    last: usize,
+    /// The same for those of what is hashed behind the rows; zero if there is nothing.
+    pub(super) rest: usize,
 }
 
-/// Whether that of lengths is hashed with so many blocks: not where it would need powers of its own.
+impl Shape {
+    wide_fn! {
+        /// That of a message.
+        #[inline]
+        pub(super) fn of(item: &Item) -> Shape {
+            let (text_bytes, aad_bytes) = (item.text_bytes, item.aad_bytes);
+            let bits = |bytes: u64| (8 * bytes).swap_bytes().cast_signed();
+            let lengths = _mm_set_epi64x(bits(text_bytes.into()), bits(aad_bytes.into()));
+            let end_bytes = text_bytes as usize % STEP_BYTES;
+            let blocks = end_bytes.div_ceil(16);
+            // A block behind whole steps is hashed behind them. With as many blocks as there are powers that of lengths needs others.
+            let (is_behind, has_room) = (end_bytes <= 16, !blocks.is_multiple_of(POWERS));
+            let hashed = if is_behind { 2 * POWERS } else { blocks + usize::from(has_room) };
+            let rest = match (is_behind, has_room) {
+                (true, _) => last_of(blocks + 1),
+                (false, true) => 0,
+                (false, false) => last_of(1),
+            };
+            let lane = if has_room { 0b11 << (2 * (blocks % 4)) } else { 0 };
+            let (same, own) = if blocks.is_multiple_of(4) { (0, lane) } else { (lane, 0) };
+            Shape {
+                text_bytes,
+                aad_bytes,
+                steps_bytes: text_bytes as usize - end_bytes,
+                end_bytes,
+                lengths: _mm512_broadcast_i32x4(lengths),
+                bytes: u64::MAX >> (64_usize.wrapping_sub(end_bytes) % 64),
+                same,
+                own,
+                count: hashed.div_ceil(4).next_multiple_of(2),
+                last: last_of((hashed - 1) % POWERS + 1),
+                rest,
+            }
+        }
+    }
+
+    /// Whether it is that of a message.
+    #[inline(always)]
+    pub(super) fn is_of(&self, item: &Item) -> bool {
+        (self.text_bytes, self.aad_bytes) == (item.text_bytes, item.aad_bytes)
+    }
+}
+
+/// How far behind the first power those for the last so many blocks begin.
 #[inline(always)]
-fn has_room(blocks: usize) -> bool {
-    !blocks.is_multiple_of(POWERS)
+fn last_of(blocks: usize) -> usize {
+    16 * (POWERS - blocks)
 }
 
 /// # Safety
@@ -129,8 +176,7 @@ wide_fn! {
         states: &[Z; 8],
         key: Z,
         Place { from, to, .. }: Place,
-        bytes: usize,
-        lengths: Z,
+        shape: &Shape,
     ) {
         // The compiler does not unroll every loop.
         macro_rules! registers {
@@ -146,25 +192,16 @@ wide_fn! {
             )+};
         }
         registers!(0 1 2 3 4 5 6);
-        let (at, left) = (64 * (N - 1), bytes - 64 * (N - 1));
-        // SAFETY: the caller promises so many bytes.
-        let input = once(unsafe { zmm::load_part(from.wrapping_add(at), left) });
+        let at = 64 * (N - 1);
+        // SAFETY: the caller promises so many bytes; others are not touched.
+        let input = once(unsafe { _mm512_maskz_loadu_epi8(shape.bytes, from.wrapping_add(at).cast()) });
         let output = _mm512_aesenclast_epi128(states[N - 1], zmm::xor(key, input));
-        // SAFETY: the caller promises as many to write.
-        unsafe { zmm::store_part(to.wrapping_add(at), output, left) };
-        let row = if SEALS { _mm512_maskz_mov_epi8(zmm::mask(left), output) } else { input };
-
-        let blocks = bytes.div_ceil(16);
-        let lane = 0b11 << (2 * (blocks % 4));
-        // A block of a register of its own, of this one, or of none.
-        let (same, own) = match (has_room(blocks), blocks % 4) {
-            (false, _) => (0, 0),
-            (true, 0) => (0, lane),
-            (true, _) => (lane, 0),
-        };
-        rows[N - 1] = _mm512_mask_mov_epi64(row, same, lengths);
+        // SAFETY: the caller promises as many to write; others are not touched.
+        unsafe { _mm512_mask_storeu_epi8(to.wrapping_add(at).cast(), shape.bytes, output) };
+        let row = if SEALS { _mm512_maskz_mov_epi8(shape.bytes, output) } else { input };
+        rows[N - 1] = _mm512_mask_mov_epi64(row, shape.same, shape.lengths);
         if N < 8 {
-            rows[N] = _mm512_maskz_mov_epi64(own, lengths);
+            rows[N] = _mm512_maskz_mov_epi64(shape.own, shape.lengths);
         }
         if N < 7 && N.is_multiple_of(2) {
             rows[N + 1] = _mm512_setzero_si512();
@@ -227,7 +264,7 @@ wide_fn! {
         // SAFETY: the caller promises the aad.
         let row = unsafe { zmm::load_part(item.aad, bytes) };
         // SAFETY: the caller promises powers.
-        unsafe { absorb(&[row], last_of(powers, bytes.div_ceil(16)), _mm512_setzero_si512()) }
+        unsafe { absorb(&[row], powers.wrapping_add(last_of(bytes.div_ceil(16))), _mm512_setzero_si512()) }
     }
 }
 
@@ -246,7 +283,7 @@ wide_fn! {
                 *row = unsafe { zmm::load_part(from.wrapping_add(64 * i), (bytes - 64 * i).min(64)) };
             }
             // SAFETY: the caller promises powers.
-            hash = unsafe { absorb(&rows[..count], last_of(powers, bytes.div_ceil(16)), hash) };
+            hash = unsafe { absorb(&rows[..count], powers.wrapping_add(last_of(bytes.div_ceil(16))), hash) };
             (from, left) = (from.wrapping_add(bytes), left - bytes);
         }
         hash

@@ -16,7 +16,7 @@ use core::{
     ptr,
 };
 
-use end::End;
+use end::{End, Shape};
 use pieces::{Constants, Place, RoundKeys, Weights, Woven};
 use raw::Records;
 use sealift_core::Op;
@@ -61,7 +61,7 @@ wide_fn! {
     /// As for [`run`].
     unsafe fn by_keys<const SEALS: bool>(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
         let Some(first) = items.first() else { return };
-        let asks = !(ahead.has_stream && finds_texts(Path::Vaes512(token)));
+        let asks = !(ahead.items.is_empty() || ahead.has_stream && finds_texts(Path::Vaes512(token)));
         let call = Call { class, asks, lanes: ptr::null() };
         match class.keys {
             KeyForm::One => {
@@ -114,7 +114,7 @@ wide_fn! {
         let zero = _mm512_setzero_si512();
         let order = _mm512_broadcast_i32x4(_mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
         let constants = Constants { order, modulus: _mm512_set1_epi64(0xc2_i64 << 56) };
-        let (mut rows, mut hash, mut end) = ([zero; 8], zero, End::none(first, zero));
+        let (mut rows, mut hash, mut end, mut shape) = ([zero; 8], zero, End::none(first, zero), Shape::of(first));
         for (i, item) in items.iter().enumerate() {
             if asks {
                 ahead.fetch_around(1);
@@ -128,9 +128,10 @@ wide_fn! {
             let nonce = _mm512_broadcast_i32x4(unsafe { zmm::load_nonce(item.nonce) });
             // SAFETY: a key is there.
             let base = zmm::xor(nonce, unsafe { keys.round::<IN_LANES>(0) });
-            let text_bytes = item.text_bytes as usize;
-            let end_bytes = text_bytes % STEP_BYTES;
-            let steps_bytes = text_bytes - end_bytes;
+            if !shape.is_of(item) {
+                shape = Shape::of(item);
+            }
+            let Shape { steps_bytes, end_bytes, lengths, .. } = shape;
             let mut place = Place { base, counters: COUNTER_BLOCKS.of(2), from: item.input, to: item.output };
             let mut masks = first_and_next(base, 2 + steps_bytes / 16);
             let (mut states, mut nothing) = ([zero; 8], zero);
@@ -172,7 +173,6 @@ wide_fn! {
             }
             // SAFETY: the items are what they say, and this is the hash of the message before.
             unsafe { end.conclude::<SEALS>(class, before) };
-            let lengths = lengths(item);
             (end.item, end.mask) = (item, masks);
             if steps_bytes > 0 {
                 place = place.next();
@@ -180,7 +180,7 @@ wide_fn! {
             if end_bytes <= 16 {
                 // SAFETY: the text's last bytes are left.
                 end.rest = unsafe { end::rest::<SEALS>(masks, place, end_bytes, lengths) };
-                end.waits(weights, end_bytes.div_ceil(16) + 1);
+                end.set_weights(&shape, powers);
                 continue;
             }
             macro_rules! put {
@@ -188,7 +188,7 @@ wide_fn! {
                     // SAFETY: a key is there.
                     let last_key = unsafe { keys.round::<IN_LANES>(class.rounds) };
                     // SAFETY: the text's last bytes are left, of so many registers.
-                    unsafe { end::put::<SEALS, $n>(&mut rows, &states, last_key, place, end_bytes, lengths) };
+                    unsafe { end::put::<SEALS, $n>(&mut rows, &states, last_key, place, &shape) };
                 }};
                 (@ $n:literal) => {{
                     // SAFETY: keys and powers are there.
@@ -215,7 +215,10 @@ wide_fn! {
                 (8, _) => put!(@ 8),
                 (more, _) => unreachable!("an end of {more} registers"),
             }
-            end.has_rows(powers, end_bytes.div_ceil(16), lengths);
+            end.set_weights(&shape, powers);
+            if shape.rest > 0 {
+                end.rest = _mm512_maskz_mov_epi64(0b11, lengths);
+            }
         }
         // SAFETY: powers are there.
         hash = unsafe { end::absorbed(rows, end.rows, hash) };
@@ -233,15 +236,6 @@ wide_fn! {
         // SAFETY: a register of counters begins with the first.
         let first = unsafe { zmm::load(COUNTER_BLOCKS.of(1)) };
         zmm::xor(base, _mm512_mask_mov_epi64(next, 0b11, first))
-    }
-}
-
-wide_fn! {
-    /// The block of lengths, in all lanes.
-    #[inline]
-    fn lengths(item: &Item) -> Z {
-        let bits = |bytes: u64| (8 * bytes).swap_bytes().cast_signed();
-        _mm512_broadcast_i32x4(_mm_set_epi64x(bits(item.text_bytes.into()), bits(item.aad_bytes.into())))
     }
 }
 
