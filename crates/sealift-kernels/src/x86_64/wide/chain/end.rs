@@ -45,7 +45,8 @@ impl<'i> End<'i> {
     pub(super) fn set_weights(&mut self, shape: &Shape, powers: *const u8) {
         let weights = Weights { first: powers, last: powers.wrapping_add(shape.last) };
         self.rows = Rows { count: shape.count, weights };
-        self.rest_weights = if shape.rest > 0 { powers.wrapping_add(shape.rest) } else { ptr::null() };
+        self.rest_weights =
+            if shape.rest > 0 { powers.wrapping_add(shape.rest) } else { ptr::null() };
     }
 
     wide_fn! {
