@@ -207,7 +207,9 @@ fn messages_of_every_length_are_as_the_model_makes_them() {
         return skip();
     }
     let mut random = Random(1);
-    for text in (129..=4_096).step_by(7).chain([255, 256, 257, 304, 305, 512, 1_024, 4_095, 4_096])
+    for text in (129..=5_120)
+        .step_by(7)
+        .chain([255, 256, 257, 304, 305, 512, 528, 529, 1_024, 4_096, 5_119, 5_120])
     {
         let calls = calls(&mut random);
         let call = calls[random.below(calls.len())];
