@@ -61,8 +61,9 @@ impl<'i> End<'i> {
             }
             let mut hash = _mm512_castsi512_si128(hash);
             if !self.rest_weights.is_null() {
-                // SAFETY: powers are there.
-                hash = unsafe { with_two(hash, _mm512_castsi512_si256(self.rest), self.rest_weights) };
+                let rest = _mm512_castsi512_si256(self.rest);
+                // SAFETY: the weights are those of two blocks.
+                hash = unsafe { with_two(hash, rest, self.rest_weights) };
             }
             let order = _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
             let tag = _mm_xor_si128(_mm_shuffle_epi8(hash, order), _mm512_castsi512_si128(self.mask));
@@ -225,8 +226,9 @@ wide_fn! {
         let input = once(_mm512_zextsi128_si512(unsafe { load_block(from, bytes) }));
         let output = zmm::xor(input, _mm512_zextsi128_si512(_mm512_extracti32x4_epi32::<1>(masks)));
         let output = _mm512_maskz_mov_epi8(zmm::mask(bytes), output);
+        let block = _mm512_castsi512_si128(output);
         // SAFETY: the caller promises as many to write.
-        unsafe { store_block(to, _mm512_castsi512_si128(output), bytes) };
+        unsafe { store_block(to, block, bytes) };
         _mm512_mask_mov_epi64(if SEALS { output } else { input }, 0b11 << 2, lengths)
     }
 }
@@ -264,8 +266,9 @@ wide_fn! {
         }
         // SAFETY: the caller promises the aad.
         let row = unsafe { zmm::load_part(item.aad, bytes) };
+        let (weights, nothing) = (powers.wrapping_add(last_of(bytes.div_ceil(16))), _mm512_setzero_si512());
         // SAFETY: the caller promises powers.
-        unsafe { absorb(&[row], powers.wrapping_add(last_of(bytes.div_ceil(16))), _mm512_setzero_si512()) }
+        unsafe { absorb(&[row], weights, nothing) }
     }
 }
 
