@@ -235,7 +235,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// Messages; bytes of text, of key, of nonce and of aad.
-const SHAPES: [(usize, usize, usize, usize, usize); 30] = [
+const SHAPES: [(usize, usize, usize, usize, usize); 32] = [
     (1, 5, 32, 12, 17),
     (1, 128, 16, 12, 17),
     (1, 128, 32, 16, 300),
@@ -249,6 +249,8 @@ const SHAPES: [(usize, usize, usize, usize, usize); 30] = [
     (1, 9_000, 32, 12, 17),
     (5, 16, 24, 12, 17),
     (5, 9_000, 16, 12, 17),
+    (5, 300, 32, 12, 17),
+    (6, 300, 16, 12, 0),
     (7, 16, 24, 12, 17),
     (7, 128, 32, 12, 17),
     (7, 128, 32, 12, 128),
@@ -268,10 +270,11 @@ const SHAPES: [(usize, usize, usize, usize, usize); 30] = [
     (23, 9_000, 32, 12, 17),
 ];
 
-const XAES_SHAPES: [(usize, usize, usize, usize, usize); 5] = [
+const XAES_SHAPES: [(usize, usize, usize, usize, usize); 6] = [
     (1, 128, 32, 24, 17),
     (1, 9_000, 32, 24, 17),
     (7, 128, 32, 24, 17),
+    (7, 300, 32, 24, 17),
     (23, 128, 32, 24, 17),
     (23, 1_420, 32, 24, 17),
 ];

@@ -18,21 +18,21 @@ use crate::{
     verdict::public,
 };
 
-/// What is not hashed yet of a message, but for its ciphertext.
+/// The end of a message that was worked and is not hashed yet; its rows are registers of their own.
 pub(super) struct End<'i> {
     pub(super) item: &'i Item,
-    /// Its ciphertext; none of no message.
+    /// How many rows there are, none before the first message.
     pub(super) rows: Rows,
     /// The block that hides the tag, in the first lane.
     pub(super) mask: Z,
-    /// What is hashed behind the ciphertext: a block of it or none, that of lengths, and zeros.
+    /// Blocks hashed behind the rows, if `rest_weights` says so: one of ciphertext or none, that of lengths, and zeros.
     pub(super) rest: Z,
-    /// What that is multiplied with, or null if there is nothing.
+    /// Where their powers begin, or null.
     rest_weights: *const u8,
 }
 
 impl<'i> End<'i> {
-    /// That of no message; an item stands in for it.
+    /// Before the first message; an item stands in for it.
     #[inline(always)]
     pub(super) fn none(item: &'i Item, zero: Z) -> End<'i> {
         let nowhere = ptr::null();
@@ -40,7 +40,7 @@ impl<'i> End<'i> {
         End { item, rows, mask: zero, rest: zero, rest_weights: nowhere }
     }
 
-    /// What the rows of a message of such a shape are multiplied with, and what comes behind them.
+    /// Takes the number of rows and the places of powers from the message's shape and its key's first power.
     #[inline(always)]
     pub(super) fn set_weights(&mut self, shape: &Shape, powers: *const u8) {
         let weights = Weights { first: powers, last: powers.wrapping_add(shape.last) };
@@ -82,7 +82,7 @@ impl<'i> End<'i> {
     }
 }
 
-/// What follows from a message's lengths, worked out again only where these differ from those of the message before.
+/// Numbers that follow from a message's lengths, worked out again only where these differ from those of the message before.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     text_bytes: u32,
@@ -93,10 +93,11 @@ pub(super) struct Shape {
     pub(super) end_bytes: usize,
     /// The block of lengths, in all lanes.
     pub(super) lengths: Z,
-    /// Which bytes there are of the last register.
+    /// A bit for each byte of the last register.
     bytes: u64,
-    /// Where in the last register the block of lengths is, if there is room for it, or in a register of its own.
+    /// The halves of the last register that are the block of lengths.
     same: u8,
+    /// The same for a register of its own behind the last one.
     own: u8,
     /// How many rows are left to be hashed, made even: the end, or the last step where the end is a block or none.
     count: usize,
@@ -238,9 +239,9 @@ wide_fn! {
     ///
     /// # Safety
     /// There are powers for them.
-    // Not a part of what calls it, for which rows would else be in memory.
+    // Not a part of its caller, where rows would else be in memory.
     #[inline(never)]
-    pub(super) unsafe fn absorbed(rows: [Z; 8], Rows { count, weights }: Rows, mut hash: Z) -> Z {
+    pub(super) unsafe fn hash_rows(rows: [Z; 8], Rows { count, weights }: Rows, mut hash: Z) -> Z {
         let (first, last) = rows[..count].split_at(if count > 4 { 4 } else { 0 });
         for (rows, weights) in [(first, weights.first), (last, weights.last)] {
             if !rows.is_empty() {

@@ -1,8 +1,8 @@
 //! Longer messages, one after the other without a gap: the end of each is hashed beside the first step of the next.
 //!
 //! A message is cut into steps of eight registers, and in each step AES of these is woven with GHASH of the eight before; what is
-//! left behind whole steps is its end. Sixteen blocks share a reduction, each multiplied with a power of its own, as powers lie in an
-//! expanded key: nothing is made of a key before its messages are worked.
+//! left behind whole steps is its end. Sixteen blocks share a reduction, each multiplied with a power of its own: powers are read from
+//! the expanded key, and none is copied or spread for a message.
 #![allow(unsafe_code)]
 
 mod end;
@@ -48,11 +48,13 @@ pub(super) fn takes(class: &Class) -> bool {
 /// # Safety
 /// The class is one that this kernel takes, the items' addresses are what they say, and no text is longer than `LONGEST_TEXT`.
 pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+    debug_assert!(takes(class), "{class:?}");
     match class.op {
         // SAFETY: the token is proof of the instructions; the caller keeps the same promise.
         Op::Seal => unsafe { by_keys::<true>(token, class, items, ahead) },
-        // SAFETY: the token is proof of the instructions; the caller promises that nothing is verified, and the rest.
-        _ => unsafe { by_keys::<false>(token, class, items, ahead) },
+        // SAFETY: the token is proof of the instructions; the caller promises the rest, and that these are opened.
+        Op::Open => unsafe { by_keys::<false>(token, class, items, ahead) },
+        Op::Verify => unreachable!("verified one by one"),
     }
 }
 
@@ -60,66 +62,94 @@ wide_fn! {
     /// # Safety
     /// As for [`run`].
     unsafe fn by_keys<const SEALS: bool>(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
-        let Some(first) = items.first() else { return };
-        let asks = !(ahead.items.is_empty() || ahead.has_stream && finds_texts(Path::Vaes512(token)));
-        let call = Call { class, asks, lanes: ptr::null() };
+        let prefetches = !finds_texts(Path::Vaes512(token));
+        let call = Call {
+            class,
+            prefetches_messages: !ahead.items.is_empty() && (prefetches || !ahead.has_stream),
+            prefetches_texts: ahead.has_stream && prefetches,
+            prefetches_keys: class.keys == KeyForm::Each,
+        };
         match class.keys {
-            KeyForm::One => {
-                let mut keys = [_mm512_setzero_si512(); ROUND_KEYS_MAX];
-                // SAFETY: a key is there, of so many rounds.
-                unsafe { put_in_lanes(first.key, class.rounds, &mut keys) };
-                let call = Call { lanes: keys.as_ptr().cast(), ..call };
-                // SAFETY: the caller keeps the same promise, and the keys are in lanes.
-                unsafe { work::<SEALS, true>(&call, items, ahead) };
-                keys.fill(_mm512_setzero_si512());
-                written(&keys);
-            }
             // SAFETY: the caller keeps the same promise.
-            KeyForm::Each => unsafe { work::<SEALS, false>(&call, items, ahead) },
-            KeyForm::Raw => {
-                let mut records = Records::new();
-                for items in items.chunks(KEYS) {
-                    // SAFETY: the caller promises keys of so many rounds.
-                    let items = &unsafe { records.expand(class.rounds, items) }[..items.len()];
-                    // SAFETY: the caller keeps the same promise, and their keys are expanded now.
-                    unsafe { work::<SEALS, false>(&call, items, ahead) };
-                }
-                records.wipe(items.len());
-                written(&records);
-            }
+            KeyForm::One => unsafe { under_one_key::<SEALS>(&call, items, ahead) },
+            // SAFETY: the caller keeps the same promise; each message has an expanded key.
+            KeyForm::Each => unsafe { work::<SEALS, false>(&call, items, ahead, ptr::null()) },
+            // SAFETY: the caller keeps the same promise.
+            KeyForm::Raw => unsafe { under_raw_keys::<SEALS>(&call, items, ahead) },
         }
-        // What registers were put down there.
+        // Wipes registers that were put down below this frame.
         stack::wipe();
     }
 }
 
-/// What messages have in common.
-struct Call<'c> {
-    class: &'c Class,
-    /// Whether the cache is asked for messages while those before are worked.
-    asks: bool,
-    /// The round keys of the one key, each in all lanes, if there is one.
-    lanes: *const u8,
+wide_fn! {
+    /// # Safety
+    /// As for [`run`], and all messages have the first one's key.
+    #[inline(never)]
+    unsafe fn under_one_key<const SEALS: bool>(call: &Call<'_>, items: &[Item], ahead: &mut Ahead<'_>) {
+        let Some(first) = items.first() else { return };
+        let mut keys = [_mm512_setzero_si512(); ROUND_KEYS_MAX];
+        // SAFETY: a key is there, of so many rounds.
+        unsafe { put_in_lanes(first.key, call.class.rounds, &mut keys) };
+        // SAFETY: the caller keeps the same promise, and the key is in lanes.
+        unsafe { work::<SEALS, true>(call, items, ahead, keys.as_ptr().cast()) };
+        keys.fill(_mm512_setzero_si512());
+        force_write(&keys);
+    }
 }
 
 wide_fn! {
     /// # Safety
-    /// As for [`run`], and keys are expanded ones; with `IN_LANES` all messages have the one in lanes.
-    // Not a part of what calls it, so that its stack can be wiped.
+    /// As for [`run`], and keys are raw.
+    // Not a part of its caller, which would have room for sixteen keys in every call.
     #[inline(never)]
-    unsafe fn work<const SEALS: bool, const IN_LANES: bool>(call: &Call<'_>, items: &[Item], ahead: &mut Ahead<'_>) {
+    unsafe fn under_raw_keys<const SEALS: bool>(call: &Call<'_>, items: &[Item], ahead: &mut Ahead<'_>) {
+        let mut records = Records::new();
+        for items in items.chunks(KEYS) {
+            // SAFETY: the caller promises keys of so many rounds.
+            let items = &unsafe { records.expand(call.class.rounds, items) }[..items.len()];
+            // SAFETY: the caller keeps the same promise, and these keys are expanded ones.
+            unsafe { work::<SEALS, false>(call, items, ahead, ptr::null()) };
+        }
+        records.wipe(items.len());
+        force_write(&records);
+    }
+}
+
+/// The class of a call, and for what the cache is prefetched while it is worked.
+struct Call<'c> {
+    class: &'c Class,
+    /// The messages of the next window.
+    prefetches_messages: bool,
+    /// Texts, as if they lay behind each other.
+    prefetches_texts: bool,
+    /// Expanded keys.
+    prefetches_keys: bool,
+}
+
+wide_fn! {
+    /// # Safety
+    /// As for [`run`], and keys are expanded ones; with `IN_LANES` all messages have the one whose round keys are at `lanes`, each in
+    /// all lanes.
+    // Not a part of its caller, so that its stack can be wiped.
+    #[inline(never)]
+    unsafe fn work<const SEALS: bool, const IN_LANES: bool>(
+        call: &Call<'_>,
+        items: &[Item],
+        ahead: &mut Ahead<'_>,
+        lanes: *const u8,
+    ) {
         let Some(first) = items.first() else { return };
-        let &Call { class, asks, lanes } = call;
-        let asks_for_texts = asks && ahead.has_stream;
+        let &Call { class, prefetches_messages, prefetches_texts, prefetches_keys } = call;
         let zero = _mm512_setzero_si512();
         let order = _mm512_broadcast_i32x4(_mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
         let constants = Constants { order, modulus: _mm512_set1_epi64(0xc2_i64 << 56) };
         let (mut rows, mut hash, mut end, mut shape) = ([zero; 8], zero, End::none(first, zero), Shape::of(first));
         for (i, item) in items.iter().enumerate() {
-            if asks {
-                ahead.fetch_around(1);
+            if prefetches_messages || prefetches_texts {
+                prefetch(call, item, ahead);
             }
-            if !IN_LANES && let Some(later) = items.get(i + KEYS_AHEAD) {
+            if prefetches_keys && let Some(later) = items.get(i + KEYS_AHEAD) {
                 fetch(later.key);
             }
             let keys = RoundKeys { first: if IN_LANES { lanes } else { item.key }, rounds: class.rounds };
@@ -136,7 +166,7 @@ wide_fn! {
             let mut masks = first_and_next(base, 2 + steps_bytes / 16);
             let (mut states, mut nothing) = ([zero; 8], zero);
             let woven = Woven { keys, weights: end.rows.weights, constants, hash };
-            // Macros, because the compiler leaves functions as large as these where they are.
+            // Macros, because the compiler does not inline functions as large as these.
             macro_rules! begin {
                 (@ $n:literal $finishes:literal $name:ident) => {
                     // SAFETY: keys and powers are there, and where the piece finishes what it begins, a step of text.
@@ -166,9 +196,6 @@ wide_fn! {
             let woven = |hash| Woven { keys, weights, constants, hash };
             for _ in 1..steps_bytes / STEP_BYTES {
                 place = place.next();
-                if asks_for_texts {
-                    place.fetch_later();
-                }
                 // SAFETY: another step of the text is left, and keys and powers are there.
                 hash = unsafe { pieces::within::<8, true, SEALS, IN_LANES>(woven(hash), &mut rows, &mut nothing, place, &mut states) };
             }
@@ -223,7 +250,7 @@ wide_fn! {
             }
         }
         // SAFETY: powers are there.
-        hash = unsafe { end::absorbed(rows, end.rows, hash) };
+        hash = unsafe { end::hash_rows(rows, end.rows, hash) };
         // SAFETY: the items are what they say.
         unsafe { end.conclude::<SEALS>(class, hash) };
     }
@@ -256,7 +283,26 @@ wide_fn! {
     }
 }
 
-/// Asks the nearest cache for what a message reads of an expanded key, the longest there is: a loop whose end varies takes longer.
+/// Prefetches a message of the next window, and the text a little behind one of this: the processor finds it by itself, but too late where
+/// pages begin.
+// Not a part of its caller, which would be longer where nothing is prefetched.
+#[cold]
+#[inline(never)]
+fn prefetch(call: &Call<'_>, item: &Item, ahead: &mut Ahead<'_>) {
+    if call.prefetches_messages {
+        ahead.fetch_around(1);
+    }
+    if call.prefetches_texts {
+        for line in (0..item.text_bytes as usize).step_by(64) {
+            zmm::prefetch_near(item.input.wrapping_add(AHEAD + line));
+        }
+    }
+}
+
+/// How far behind a text others are prefetched, as if texts lay behind each other.
+const AHEAD: usize = 2 << 10;
+
+/// Prefetches the part of an expanded key that messages read, the longest there is: a loop whose end varies takes longer.
 #[inline(always)]
 fn fetch(key: *const u8) {
     let before = Expanded::POWERS_BEFORE + Expanded::FOLDED_BEFORE;
@@ -265,9 +311,9 @@ fn fetch(key: *const u8) {
     }
 }
 
-/// Has what was written to a place written, even if nothing reads it again.
+/// Keeps the compiler from leaving out what was written to a place and is not read again.
 #[inline(always)]
-fn written<T: ?Sized>(place: &T) {
+fn force_write<T: ?Sized>(place: &T) {
     // SAFETY: no instruction is emitted; to the compiler, the memory may be read.
     unsafe {
         asm!("/* {0} */", in(reg) ptr::from_ref(place).cast::<u8>(), options(nostack, preserves_flags));
@@ -277,7 +323,7 @@ fn written<T: ?Sized>(place: &T) {
 /// Bytes of a step.
 const STEP_BYTES: usize = 512;
 
-/// How many messages before its own a key is asked for.
+/// How many messages before its own a key is prefetched.
 const KEYS_AHEAD: usize = 6;
 
 // There are counters for the longest text, from 2 on, and for a register behind it.

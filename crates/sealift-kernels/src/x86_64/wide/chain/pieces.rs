@@ -1,7 +1,7 @@
 //! Steps of eight registers in one piece of assembly each.
 //!
-//! Ciphertext stays in registers from the step that makes it to the one that hashes it, and an instruction more between the last step
-//! of a message and the first one of the next is one less of those that a processor has in flight.
+//! Ciphertext stays in registers from the step that makes it to the one that hashes it. A processor has only so many instructions in
+//! flight, so there are few between the last step of a message and the first one of the next.
 #![allow(unsafe_code)]
 
 use core::arch::asm;
@@ -10,6 +10,7 @@ use super::{
     super::zmm::{self, Z, wide_fn},
     STEP_BYTES,
 };
+use crate::schedule::{Expanded, POWERS};
 
 /// The round keys of a message.
 #[derive(Clone, Copy)]
@@ -37,7 +38,7 @@ impl RoundKeys {
     }
 }
 
-/// What rows are multiplied with, as powers lie in an expanded key: the same folded is `Expanded::FOLDED_BEFORE` bytes before.
+/// Where the powers of rows are, as they lie in an expanded key: the same folded is `Expanded::FOLDED_BEFORE` bytes before.
 #[derive(Clone, Copy)]
 pub(super) struct Weights {
     /// Where those of the first four begin, if there are more than four.
@@ -46,15 +47,16 @@ pub(super) struct Weights {
     pub(super) last: *const u8,
 }
 
-/// How many rows are to be hashed, an even number, and with what.
+/// How many rows are to be hashed, an even number, and the places of their powers.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     pub(super) count: usize,
     pub(super) weights: Weights,
 }
 
-/// How far from the first power on is read, behind the last one to be multiplied with zeros.
-pub(super) const REACH: usize = 16 * 8 + 4 * 64;
+/// Bytes that are read from the first power on, and from the first folded one: most where nine blocks are in four rows, the last of
+/// which are zeros.
+pub(super) const REACH: usize = 16 * (POWERS - 9) + 4 * 64;
 
 /// The same for all messages.
 #[derive(Clone, Copy)]
@@ -85,19 +87,7 @@ impl Place {
         let (from, to) = (self.from.wrapping_add(STEP_BYTES), self.to.wrapping_add(STEP_BYTES));
         Place { counters, from, to, ..self }
     }
-
-    /// Asks the nearest cache for the text a little behind it, as if texts were behind each other. The processor finds it by
-    /// itself, but too late where pages begin.
-    #[inline(always)]
-    pub(super) fn fetch_later(self) {
-        for line in (AHEAD..AHEAD + STEP_BYTES).step_by(64) {
-            zmm::prefetch_near(self.from.wrapping_add(line));
-        }
-    }
 }
-
-/// How far behind a step texts are asked for.
-const AHEAD: usize = 2 << 10;
 
 /// A round key in all lanes.
 macro_rules! key {
@@ -163,7 +153,7 @@ macro_rules! product {
     (@ $round:literal, $row:literal, $before:literal, $weights:literal, $at:literal, $low:literal, $high:literal) => {
         round!($round, (
             concat!("vpshufb zmm22, ", $row, ", zmm27\n", $before),
-            concat!("vmovdqu64 zmm29, [{", $weights, "} + 64 * ", $at, " - 256]\nvpclmulqdq zmm16, zmm22, zmm29, 0x00\n"),
+            concat!("vmovdqu64 zmm29, [{", $weights, "} + 64 * ", $at, " - {folded_before}]\nvpclmulqdq zmm16, zmm22, zmm29, 0x00\n"),
             concat!("vmovdqu64 zmm30, [{", $weights, "} + 64 * ", $at, "]\nvpclmulqdq zmm17, zmm22, zmm30, 0x01\n"),
             $low,
             "vpclmulqdq zmm16, zmm22, zmm29, 0x10\n",
@@ -174,7 +164,7 @@ macro_rules! product {
 }
 
 /// The sum of all lanes in the first, zeros in the others.
-macro_rules! summed {
+macro_rules! sum_lanes {
     ($of:literal) => {
         concat!(
             concat!("vextracti64x4 ymm16, zmm", $of, ", 1\n"),
@@ -186,7 +176,7 @@ macro_rules! summed {
 }
 
 /// One round, and between it a sum brought back to 128 bits.
-macro_rules! reduced {
+macro_rules! reduce {
     ($round:literal, $low:literal, $high:literal) => {
         round!(
             $round,
@@ -197,7 +187,7 @@ macro_rules! reduced {
                 "",
                 concat!("vpternlogq zmm", $high, ", zmm16, zmm", $low, ", 0x96\n"),
                 "",
-                summed!($high)
+                sum_lanes!($high)
             )
         )
     };
@@ -215,7 +205,7 @@ macro_rules! rounds {
             product!(1, begin "zmm8", "last" 0),
             product!(2, first "zmm9", "last" 1),
             round!(3),
-            reduced!(4, 20, 18),
+            reduce!(4, 20, 18),
             round!(5), round!(6), round!(7), round!(8), round!(9),
             "vmovdqa64 zmm19, zmm18\n",
         )
@@ -227,7 +217,7 @@ macro_rules! rounds {
             product!(3, first "zmm10", "last" 2),
             product!(4, first "zmm11", "last" 3),
             round!(5),
-            reduced!(6, 20, 18),
+            reduce!(6, 20, 18),
             round!(7), round!(8), round!(9),
             "vmovdqa64 zmm19, zmm18\n",
         )
@@ -239,10 +229,10 @@ macro_rules! rounds {
             product!(3, first "zmm10", "first" 2),
             product!(4, first "zmm11", "first" 3),
             product!(5, second_begin "zmm13", "last" 1),
-            reduced!(6, 20, 18),
+            reduce!(6, 20, 18),
             product!(7, second_end "zmm12", "last" 0),
             round!(8),
-            reduced!(9, 21, 19),
+            reduce!(9, 21, 19),
         )
     };
     (8) => {
@@ -255,11 +245,11 @@ macro_rules! rounds {
             "vpclmulqdq zmm16, zmm20, zmm28, 0x00\n",
             "vpshufd zmm20, zmm20, 0x4e\n",
             "vpternlogq zmm18, zmm16, zmm20, 0x96\n",
-            summed!(18),
+            sum_lanes!(18),
             product!(6, second "zmm14", "last" 2),
             product!(7, second "zmm15", "last" 3),
             product!(8, second_end "zmm12", "last" 0),
-            reduced!(9, 21, 19),
+            reduce!(9, 21, 19),
         )
     };
 }
@@ -299,7 +289,7 @@ macro_rules! counter {
     };
 }
 
-/// What a piece takes besides texts.
+/// The inputs of a piece besides texts.
 #[derive(Clone, Copy)]
 pub(super) struct Woven {
     pub(super) keys: RoundKeys,
@@ -328,11 +318,12 @@ macro_rules! piece {
                 Place { base, counters, from, to }: Place,
                 states: &mut [Z; 8],
             ) -> Z {
+                // Unspecified without rows, as are states from `N` on.
                 let after;
                 // SAFETY: the caller promises all that is read and written.
                 unsafe {
                     asm!(
-                        "/* not all need {first} {last} {from} {to} */",
+                        "/* not all need {first} {last} {from} {to} {folded_before} */",
                         counter!("zmm0", 0), counter!("zmm1", 1), counter!("zmm2", 2), counter!("zmm3", 3),
                         counter!("zmm4", 4), counter!("zmm5", 5), counter!("zmm6", 6), counter!("zmm7", 7),
                         rounds!($after),
@@ -358,6 +349,7 @@ macro_rules! piece {
                         last!("zmm6", "zmm14", 384), last!("zmm7", "zmm15", 448),
                         ".endif",
                         registers = const N,
+                        folded_before = const Expanded::FOLDED_BEFORE,
                         finishes = const FINISHES as u8,
                         seals = const SEALS as u8,
                         in_lanes = const IN_LANES as u8,
@@ -432,6 +424,6 @@ piece!(
     after_8, 8, true
 );
 piece!(
-    /// Others; the rows are the step before. Nothing is done with `masks`.
+    /// A later step or the end of the same message; the rows are the step before. Nothing is done with `masks`.
     within, 8, false
 );

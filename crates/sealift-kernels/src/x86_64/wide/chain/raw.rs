@@ -21,7 +21,7 @@ pub(super) struct Records {
     records: [Record; KEYS],
 }
 
-/// What messages read of an expanded key, as it lies in an [`Expanded`].
+/// The part of an expanded key that messages read, laid out as in an [`Expanded`].
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Record {
@@ -51,10 +51,10 @@ impl Record {
 
 impl Records {
     wide_fn! {
-        /// Without keys.
+        /// Zeros.
         #[inline]
         pub(super) fn new() -> Records {
-            Records { schedules: MaybeUninit::uninit(), words: MaybeUninit::uninit(), records: [Record::zeros(); KEYS] }
+            Records { schedules: MaybeUninit::zeroed(), words: MaybeUninit::zeroed(), records: [Record::zeros(); KEYS] }
         }
     }
 
@@ -97,7 +97,7 @@ impl Records {
             // SAFETY: the caller promises the keys; the places are such and aligned.
             unsafe { expand::expand::<ROUNDS>(&keys, schedules, words) };
             let groups = self.records.as_chunks_mut::<{ KEYS / GROUPS }>().0;
-            // SAFETY: they were just expanded.
+            // SAFETY: zeros are schedules, too, and these were expanded since.
             let schedules = unsafe { self.schedules.assume_init_ref() };
             for (lanes, records) in schedules.0.iter().zip(groups).take(items.len().div_ceil(KEYS / GROUPS)) {
                 let [a, b, c, d] = records;
@@ -113,12 +113,14 @@ impl Records {
     }
 
     wide_fn! {
-        /// Forgets the keys of so many messages.
+        /// Forgets the keys of a call, given the number of its messages.
         #[inline(never)]
         pub(super) fn wipe(&mut self, messages: usize) {
             self.schedules = MaybeUninit::zeroed();
             self.words = MaybeUninit::zeroed();
-            self.records.iter_mut().take(messages).for_each(|record| *record = Record::zeros());
+            // Keys are expanded in groups: behind the last message's are others.
+            let expanded = messages.next_multiple_of(KEYS / GROUPS);
+            self.records.iter_mut().take(expanded).for_each(|record| *record = Record::zeros());
         }
     }
 }
