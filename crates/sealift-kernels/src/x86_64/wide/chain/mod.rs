@@ -286,7 +286,6 @@ wide_fn! {
 /// Prefetches a message of the next window, and the text a little behind one of this: the processor finds it by itself, but too late where
 /// pages begin.
 // Not a part of its caller, which would be longer where nothing is prefetched.
-#[cold]
 #[inline(never)]
 fn prefetch(call: &Call<'_>, item: &Item, ahead: &mut Ahead<'_>) {
     if call.prefetches_messages {
