@@ -71,8 +71,9 @@ fn overwrite<const BYTES: usize>() {
     }
 }
 
+/// Clears the vector registers.
 #[inline(always)]
-fn clear_registers() {
+pub(crate) fn clear_registers() {
     #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
     registers::clear();
 }

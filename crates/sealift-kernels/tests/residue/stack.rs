@@ -100,6 +100,13 @@ fn far_below(work: &mut dyn FnMut()) {
     black_box(&distance);
 }
 
+/// Paints the stack below the caller again.
+#[inline(never)]
+pub(crate) fn repaint() {
+    let mut below = [PAINT; 256 << 10];
+    black_box(&mut below);
+}
+
 const PAINT: u8 = 0x5a;
 /// From the end of the stack to the work.
 pub(crate) const DISTANCE: usize = 64 << 10;

@@ -59,8 +59,10 @@ pub(crate) fn run(
         // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
         unsafe { kernel(token, together, items, ahead) };
     });
-    lane::wipe();
-    stack::wipe();
+    if lane::wipe() {
+        // The other kernels wipe the stack below themselves.
+        stack::wipe();
+    }
     rest
 }
 

@@ -13,6 +13,7 @@ mod tests;
 
 use core::{
     arch::{asm, x86_64::*},
+    mem::MaybeUninit,
     ptr,
 };
 
@@ -72,13 +73,14 @@ wide_fn! {
         match class.keys {
             // SAFETY: the caller keeps the same promise.
             KeyForm::One => unsafe { under_one_key::<SEALS>(&call, items, ahead) },
-            // SAFETY: the caller keeps the same promise; each message has an expanded key.
-            KeyForm::Each => unsafe { work::<SEALS, false>(&call, items, ahead, ptr::null()) },
+            KeyForm::Each => {
+                // SAFETY: the caller keeps the same promise; each message has an expanded key.
+                unsafe { work::<SEALS, false>(&call, items, ahead, ptr::null()) };
+                stack::wipe();
+            }
             // SAFETY: the caller keeps the same promise.
             KeyForm::Raw => unsafe { under_raw_keys::<SEALS>(&call, items, ahead) },
         }
-        // Wipes registers that were put down below this frame.
-        stack::wipe();
     }
 }
 
@@ -95,6 +97,7 @@ wide_fn! {
         unsafe { work::<SEALS, true>(call, items, ahead, keys.as_ptr().cast()) };
         keys.fill(_mm512_setzero_si512());
         force_write(&keys);
+        stack::wipe();
     }
 }
 
@@ -104,7 +107,9 @@ wide_fn! {
     // Not a part of its caller, which would have room for sixteen keys in every call.
     #[inline(never)]
     unsafe fn under_raw_keys<const SEALS: bool>(call: &Call<'_>, items: &[Item], ahead: &mut Ahead<'_>) {
-        let mut records = Records::new();
+        let mut room = MaybeUninit::zeroed();
+        // SAFETY: zeros are records.
+        let records: &mut Records = unsafe { room.assume_init_mut() };
         for items in items.chunks(KEYS) {
             // SAFETY: the caller promises keys of so many rounds.
             let items = &unsafe { records.expand(call.class.rounds, items) }[..items.len()];
@@ -112,7 +117,9 @@ wide_fn! {
             unsafe { work::<SEALS, false>(call, items, ahead, ptr::null()) };
         }
         records.wipe(items.len());
-        force_write(&records);
+        force_write(records);
+        // From here, because this frame is larger than what a caller would wipe.
+        stack::wipe();
     }
 }
 

@@ -51,14 +51,6 @@ impl Record {
 
 impl Records {
     wide_fn! {
-        /// Zeros.
-        #[inline]
-        pub(super) fn new() -> Records {
-            Records { schedules: MaybeUninit::zeroed(), words: MaybeUninit::zeroed(), records: [Record::zeros(); KEYS] }
-        }
-    }
-
-    wide_fn! {
         /// Expands the keys of up to sixteen messages, and gives the messages with these.
         ///
         /// # Safety

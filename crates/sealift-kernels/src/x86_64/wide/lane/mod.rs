@@ -18,7 +18,7 @@ mod tests;
 mod weave;
 mod words;
 
-use core::hint::black_box;
+use core::{hint::black_box, mem};
 use std::cell::RefCell;
 
 use between::Between;
@@ -48,6 +48,7 @@ pub(super) fn takes(class: &Class) -> bool {
 /// The class is one that this kernel takes, and the items' addresses are what they say.
 pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
     SCRATCH.with_borrow_mut(|scratch| {
+        let scratch = scratch.get_or_insert_with(Scratch::boxed);
         scratch.is_used = true;
         let messages = Messages { class, items, ahead };
         if class.keys == KeyForm::Raw {
@@ -60,14 +61,14 @@ pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahea
     });
 }
 
-/// Wipes what messages were worked with.
-pub(super) fn wipe() {
-    SCRATCH.with_borrow_mut(|scratch| scratch.wipe());
+/// Wipes what messages were worked with, if any were since the last time, and tells whether.
+pub(super) fn wipe() -> bool {
+    SCRATCH.with_borrow_mut(|scratch| scratch.as_mut().is_some_and(|scratch| scratch.wipe()))
 }
 
 thread_local! {
     /// On the heap, and used again: to wipe it costs as much as some messages.
-    static SCRATCH: RefCell<Box<Scratch>> = RefCell::new(Box::new(Scratch::new()));
+    static SCRATCH: RefCell<Option<Box<Scratch>>> = const { RefCell::new(None) };
 }
 
 /// What messages are worked with.
@@ -84,13 +85,21 @@ impl Scratch {
         Scratch { between, keys, spare: Spare::new(), is_used: false }
     }
 
-    fn wipe(&mut self) {
-        if self.is_used {
+    // Not a part of its caller, below whose room for one the kernel would work.
+    #[cold]
+    #[inline(never)]
+    fn boxed() -> Box<Scratch> {
+        Box::new(Scratch::new())
+    }
+
+    fn wipe(&mut self) -> bool {
+        let is_used = mem::take(&mut self.is_used);
+        if is_used {
             self.between.wipe();
             self.keys.wipe();
             self.spare.wipe();
-            self.is_used = false;
         }
+        is_used
     }
 }
 

@@ -46,6 +46,7 @@ pub(super) unsafe fn run(
     // The scratch, and what registers were put down beside and below it.
     // SAFETY: `_token` is proof of the instructions.
     unsafe { wipe_stack::<{ (size_of::<Scratch>() + stack::DEPTH) / size_of::<Z>() }>() };
+    stack::clear_registers();
 }
 
 /// Messages of a group.
