@@ -13,7 +13,7 @@ use common::{KEY_LENGTHS, Place, Random, TAG_LENGTHS};
 use sealift_core::{Op, Slot, SlotTag, SlotText, Status};
 use sealift_kernels::{Path, copy::copy, process};
 
-const PAGE_BYTES: usize = 65_536;
+const PAGE_BYTES: usize = 262_144;
 
 #[test]
 fn messages_between_inaccessible_pages_are_worked_on() {

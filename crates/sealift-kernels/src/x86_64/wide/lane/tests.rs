@@ -21,6 +21,7 @@ const TAG_BYTES: [usize; 7] = [4, 8, 12, 13, 14, 15, 16];
 /// Whether there is something in what messages are worked with.
 fn holds_something() -> bool {
     SCRATCH.with_borrow(|scratch| {
+        let Some(scratch) = scratch else { return false };
         let (between, keys) = (&scratch.between, &scratch.keys);
         let places = [
             bytes_of(&between.secret),
