@@ -189,12 +189,21 @@ fn under_raw_keys(
         let each: [&Schedule; KEYS] = array::from_fn(|i| &schedules[i.min(count - 1)]);
         let (some, each) = (&some[..count], &each[..count]);
         let are_in_a_row = some.iter().zip(first..).all(|(message, in_a_row)| *message == in_a_row);
-        if are_in_a_row {
+        if are_in_a_row && !takes_raw_keys(path) {
             // What is left on the stack is wiped with all others.
             work_range(path, work, first..first + count, Schedules::Each(each));
         } else {
             in_order(path, work, some.iter().copied().zip(each.iter().copied()), false);
         }
+    }
+}
+
+/// Whether the kernels for many messages take raw keys themselves, of all messages that they take at all.
+fn takes_raw_keys(path: Path) -> bool {
+    match path {
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes512(_) => true,
+        _ => false,
     }
 }
 
