@@ -82,8 +82,8 @@ pub(in crate::x86_64) struct CounterBlocks {
 }
 
 impl CounterBlocks {
-    /// As many as the longest text has that is not worked by itself, one step more, and those before its first.
-    pub(in crate::x86_64) const LEN: usize = 2 + (LONGEST_TEXT + 256) / 16;
+    /// As many as the longest text has that is not worked by itself, those before its first, and a register more.
+    pub(in crate::x86_64) const LEN: usize = 2 + LONGEST_TEXT / 16 + 4;
 
     const fn new() -> CounterBlocks {
         let (mut blocks, mut counter) = ([[0; 16]; CounterBlocks::LEN], 0);

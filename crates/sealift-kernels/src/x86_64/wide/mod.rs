@@ -108,7 +108,8 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
         Together::Alike(class) if lane::takes(class) => unsafe {
             lane::run(token, class, items, ahead)
         },
-        // SAFETY: as above; what is alike is taken by one of the four.
+        // SAFETY: `how` lets only what one of the four takes be alike, and none of the others takes this class; longer texts are not in
+        // windows; the caller promises the rest.
         Together::Alike(class) => unsafe { chain::run(token, class, items, ahead) },
     }
 }

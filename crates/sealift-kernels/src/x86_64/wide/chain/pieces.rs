@@ -32,7 +32,7 @@ impl RoundKeys {
                 // SAFETY: the caller promises it, in all lanes.
                 return unsafe { zmm::load(self.first.wrapping_add(64 * round)) };
             }
-            // SAFETY: the caller promises it.
+            // SAFETY: the caller promises a round key there.
             unsafe { zmm::broadcast(self.first.wrapping_add(16 * round)) }
         }
     }
