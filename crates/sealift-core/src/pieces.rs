@@ -510,6 +510,7 @@ mod tests {
             match piece {
                 Piece::Messages(messages) => messages.run(|work| {
                     assert!(work.shape().text_bytes < 1_000_000);
+                    assert_eq!(work.shape().whole_text_bytes, 4_000_060);
                     alone += work.len();
                 }),
                 Piece::Text(TextPart { message, part, first_block, text }) => {

@@ -369,7 +369,10 @@ fn main() {
         for keys in [KeysAre::One, KeysAre::Each] {
             for key_bytes in [16, 32] {
                 for text in &texts {
-                    cases.push(Case { keys, key_bytes, text: *text, messages: number, ..PLAIN });
+                    for op in [Op::Seal, Op::Open] {
+                        let messages = number;
+                        cases.push(Case { op, keys, key_bytes, text: *text, messages, ..PLAIN });
+                    }
                 }
             }
         }

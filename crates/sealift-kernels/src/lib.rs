@@ -14,6 +14,11 @@
 //!
 //! Anywhere but on x86-64, and with `--cfg sealift_portable`, only the model is compiled.
 
+#[cfg_attr(
+    not(all(target_arch = "x86_64", not(sealift_portable))),
+    expect(dead_code, reason = "the model asks for nothing")
+)]
+mod caches;
 pub mod copy;
 mod ctr;
 mod model;

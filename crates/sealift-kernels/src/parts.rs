@@ -1,12 +1,11 @@
 //! One long message in parts, whose hashes are put together at the end.
 
-use core::ptr;
-
 use sealift_core::{
     Algorithm, KeyError, LongMessage, Op, PartHash, Slot, SlotTag, SlotText, Status,
 };
 
-use crate::run::{address, finds_texts, length};
+use crate::caches::{Caching, Texts};
+use crate::run::{address, length};
 use crate::verdict::{self, Fitting};
 #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
 use crate::x86_64::{self, aesni, vaes256, vaes512};
@@ -48,24 +47,24 @@ impl Parts {
 
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
-    fn hash(&self, first_block: u32, text: Fitting<'_, '_>, next: *const u8, to: &mut u128) {
+    fn hash(&self, first_block: u32, text: Fitting<'_, '_>, caching: Caching, to: &mut u128) {
         let expanded = self.schedule.expanded();
         *to = match self.path {
             #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
             Path::AesNi(token) if expanded.is_fast() => {
-                aesni::part(token, expanded, text, first_block, next)
+                aesni::part(token, expanded, text, first_block, caching)
             }
             #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
             Path::Vaes256(token) if expanded.is_fast() => {
-                vaes256::part(token, expanded, text, first_block, next)
+                vaes256::part(token, expanded, text, first_block, caching)
             }
             #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
             Path::Vaes512(token) if expanded.is_fast() => {
-                vaes512::part(token, expanded, text, first_block, next)
+                vaes512::part(token, expanded, text, first_block, caching)
             }
             _ => {
                 // The model asks for nothing ahead.
-                let _ = next;
+                let _ = caching;
                 model::part(expanded, text, first_block)
             }
         };
@@ -85,8 +84,10 @@ impl LongMessage for Parts {
     /// read.
     fn work_part(&self, first_block: u32, text: SlotText<'_>) -> PartHash {
         let blocks = length(&text).div_ceil(16) as u64;
-        // A message worth cutting is not in the caches.
-        let next = if finds_texts(self.path) { ptr::null() } else { address(&text) };
+        // A message worth cutting is not in the caches. It is at least as long as where this part of it ends.
+        let end = 16 * u64::from(first_block) + length(&text) as u64;
+        let texts = Texts::from_memory(self.path, end);
+        let caching = texts.caching(|| address(&text));
         // What fits is told of whole messages.
         let mut made = [0; 16];
         let tag = match self.op {
@@ -98,7 +99,8 @@ impl LongMessage for Parts {
             panic!("a part of a text of another kind than {:?} has", self.op)
         };
         PartHash::new(blocks, |to| {
-            self.hash(first_block, text, next, to);
+            self.hash(first_block, text, caching, to);
+            texts.settle();
             stack::wipe();
         })
     }

@@ -4,6 +4,7 @@ use core::{array, ops::Range, ptr};
 
 use sealift_core::{Algorithm, KeyLength, Op, Slot, SlotTag, SlotText, Status, Work};
 
+use crate::caches::{Caching, Texts};
 use crate::raw::{RawKeys, with_places};
 use crate::schedule::KEYS;
 use crate::verdict::{self, Fitting};
@@ -141,6 +142,7 @@ fn in_order<'s>(
     are_far: bool,
 ) {
     let text_bytes = work.shape().text_bytes;
+    let texts = Texts::of(path, work.shape().whole_text_bytes);
     // Finding the next message costs more than it spares where messages are short.
     let is_long = text_bytes >= LONG_BYTES * work.len() as u64;
     let mut messages = messages.peekable();
@@ -150,11 +152,11 @@ fn in_order<'s>(
             next.fetch(path);
         }
         let after = next.filter(|_| is_long).map_or(message, |(next, _)| *next);
-        let after = is_far(path, text_bytes).then(|| address(&work.slot(after).text));
-        let after = after.unwrap_or(ptr::null());
-        let status = one(path, schedule, work.slot(message), after);
+        let caching = texts.caching(|| address(&work.slot(after).text));
+        let status = one(path, schedule, work.slot(message), caching);
         work.set_status(message, status);
     }
+    texts.settle();
 }
 
 /// The same for messages under raw keys, which are expanded side by side.
@@ -227,13 +229,15 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
 // Not a part of what calls it, so that its stack can be wiped.
 #[inline(never)]
 fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
-    let is_far = is_far(path, length(&slot.text) as u64);
-    let next = if is_far { address(&slot.text) } else { ptr::null() };
-    one(path, schedule, slot, next)
+    let texts = Texts::of(path, length(&slot.text) as u64);
+    let caching = texts.caching(|| address(&slot.text));
+    let status = one(path, schedule, slot, caching);
+    texts.settle();
+    status
 }
 
 #[inline(always)]
-fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>, next: *const u8) -> Status {
+fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>, caching: Caching) -> Status {
     match (slot.op, &slot.tag) {
         (Op::Open, SlotTag::Missing) => return verdict::fail(slot.text),
         (Op::Verify, SlotTag::Missing) => return Status::AuthFailed,
@@ -243,14 +247,18 @@ fn one(path: Path, schedule: &Schedule, mut slot: Slot<'_>, next: *const u8) -> 
     let expanded = schedule.expanded();
     match path {
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::AesNi(token) if expanded.is_fast() => aesni::process(token, expanded, slot, next),
+        Path::AesNi(token) if expanded.is_fast() => aesni::process(token, expanded, slot, caching),
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes256(token) if expanded.is_fast() => vaes256::process(token, expanded, slot, next),
+        Path::Vaes256(token) if expanded.is_fast() => {
+            vaes256::process(token, expanded, slot, caching)
+        }
         #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes512(token) if expanded.is_fast() => vaes512::process(token, expanded, slot, next),
+        Path::Vaes512(token) if expanded.is_fast() => {
+            vaes512::process(token, expanded, slot, caching)
+        }
         _ => {
             // The model asks for nothing ahead.
-            let _ = next;
+            let _ = caching;
             model::process(expanded, slot)
         }
     }
@@ -292,28 +300,6 @@ const LONG_BYTES: u64 = 2 << 10;
 /// So many expanded keys stay in the second cache, as far as short messages read them. Fewer are not asked for ahead: it
 /// takes a twentieth longer where they are near.
 const NEAR_KEYS: usize = 682;
-
-/// Whether texts of so many bytes and their results are more than stays in the second cache, and the processor is late with what
-/// it finds by itself. Only then does it pay to ask for them ahead: texts that are there take a twentieth longer if they are
-/// asked for.
-fn is_far(path: Path, text_bytes: u64) -> bool {
-    text_bytes > CACHED_BYTES / 2 && !finds_texts(path)
-}
-
-/// Whether the processor finds texts sooner where nobody asks for them, on a path.
-// IMPLEMENTATION NOTE: Intel has no SSE4a. On Zen 4 texts of 16 KiB from memory took an eighth to a fifth longer if they were asked
-// for; on Intel's processors they took less when asking was added. What AMD made later is taken for such, and narrower paths were
-// not measured there.
-pub(crate) fn finds_texts(path: Path) -> bool {
-    match path {
-        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes512(_) => std::arch::is_x86_feature_detected!("sse4a"),
-        _ => false,
-    }
-}
-
-/// As many bytes of texts and results stay in the second cache.
-const CACHED_BYTES: u64 = 1 << 20;
 
 #[cfg(all(test, target_arch = "x86_64", not(sealift_portable)))]
 mod tests {

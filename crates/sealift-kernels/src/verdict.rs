@@ -3,7 +3,7 @@
 use sealift_core::{MAX_NONCE_BYTES, MAX_TEXT_BYTES, Op, Slot, SlotTag, SlotText, Status};
 use subtle::ConstantTimeEq;
 
-use crate::once;
+use crate::{caches::settle, once};
 
 /// A message whose parts fit its operation and each other.
 ///
@@ -91,7 +91,11 @@ impl<'a, 's> Fitting<'a, 's> {
             SlotTag::Check(expected) => public(is_equal(tag, expected)),
             SlotTag::Missing => false,
         };
-        if accepted { Status::Ok } else { fail(self.text()) }
+        if accepted {
+            return Status::Ok;
+        }
+        settle();
+        fail(self.text())
     }
 }
 

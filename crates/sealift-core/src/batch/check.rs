@@ -19,6 +19,8 @@ pub struct Shape {
     pub text_bytes: u64,
     /// Bytes of the longest text.
     pub text_bytes_max: usize,
+    /// Bytes of all texts of the batch of which this is a piece, or the whole.
+    pub whole_text_bytes: u64,
     /// Lengths of the nonces.
     pub nonce_lengths: NonceLengths,
     /// Length of the tags.
@@ -34,13 +36,15 @@ pub struct Shape {
 impl Shape {
     /// A batch that seals texts of one length in the usual way: nonces of 12 bytes, tags of 16, no aad.
     pub fn of_seals(messages: usize, text_bytes: usize) -> Self {
+        let all_text_bytes = (messages as u64).saturating_mul(text_bytes as u64);
         Self {
             algorithm: Algorithm::AesGcm,
             messages,
             aad_bytes: 0,
             aad_bytes_max: 0,
-            text_bytes: (messages as u64).saturating_mul(text_bytes as u64),
+            text_bytes: all_text_bytes,
             text_bytes_max: text_bytes,
+            whole_text_bytes: all_text_bytes,
             nonce_lengths: NonceLengths::of(&[NONCE_BYTES]),
             tag_length: TagLength::FULL,
             in_place: false,
@@ -104,6 +108,7 @@ impl Batch<'_> {
             aad_bytes_max,
             text_bytes,
             text_bytes_max,
+            whole_text_bytes: text_bytes,
             nonce_lengths,
             tag_length,
             in_place,

@@ -12,7 +12,7 @@ use super::{
     isa::Isa,
     text::{self, First, Span, TagBlocks},
 };
-use crate::{schedule::Expanded, verdict::Fitting};
+use crate::{caches::Caching, schedule::Expanded, verdict::Fitting};
 
 /// Whether a message is so long that it is worked with `LONG`.
 #[inline(always)]
@@ -26,7 +26,7 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     isa: I,
     schedule: &Expanded,
     mut slot: Fitting<'_, '_>,
-    next: *const u8,
+    caching: Caching,
 ) -> Status {
     let narrow: HaveAesNi = isa.into();
     let zero = narrow.broadcast(&0);
@@ -35,7 +35,7 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
     let mut ends = TagBlocks::of(narrow, counter, aad.len(), slot.text_len());
-    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(&mut ends), next);
+    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(&mut ends), caching);
     slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), ends.mask)))
 }
 
@@ -49,11 +49,11 @@ pub(super) fn crypt<I: Isa, const LONG: bool>(
     before: __m128i,
     hash: __m128i,
     ends: Option<&mut TagBlocks>,
-    next: *const u8,
+    caching: Caching,
 ) -> __m128i {
     let first = first_block(isa.into(), before, slot.nonce());
     let op = slot.op();
-    let text = Span::of(slot.text()).before(next);
+    let text = Span::of(slot.text()).with(caching);
     if op == Op::Verify {
         // SAFETY: a span is readable for its length.
         let hash = unsafe { ghash::absorb_bytes(isa, schedule, hash, text.from(), text.len()) };

@@ -53,6 +53,18 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// `to` is writable for [`BYTES`](Isa::BYTES) bytes.
     unsafe fn store(self, to: *mut u8, register: Self::Register);
 
+    /// Whether a register is a cache line, and can be stored past the caches.
+    const PASSES_CACHES: bool = false;
+
+    /// Stores a register past the caches: other threads may see it late, until the next fence.
+    ///
+    /// # Safety
+    /// As for [`store`](Isa::store), and it is a cache line.
+    #[inline(always)]
+    unsafe fn store_past_caches(self, _to: *mut u8, _register: Self::Register) {
+        unreachable!("a register is no cache line")
+    }
+
     /// Stores the first bytes of a register.
     ///
     /// # Safety
@@ -208,20 +220,20 @@ macro_rules! compiled {
         /// Texts of more bytes than these need powers, and round keys maybe, that lie on the stack.
         pub(crate) const SHORT_BYTES: usize = $crate::x86_64::text::short_bytes::<$token>();
 
-        /// Seals, opens or verifies one message, whose text is in the caches or before that at `next`.
+        /// Seals, opens or verifies one message, as `caching` says with its text.
         #[inline]
         pub(crate) fn process(
             token: $token,
             schedule: &$crate::schedule::Expanded,
             slot: $crate::verdict::Fitting<'_, '_>,
-            next: *const u8,
+            caching: $crate::caches::Caching,
         ) -> sealift_core::Status {
             if $crate::x86_64::gcm::is_long::<$token>(&slot) {
                 // SAFETY: `token` is proof that this processor has the instructions.
-                unsafe { long(token, schedule, slot, next) }
+                unsafe { long(token, schedule, slot, caching) }
             } else {
                 // SAFETY: `token` is proof that this processor has the instructions.
-                unsafe { short(token, schedule, slot, next) }
+                unsafe { short(token, schedule, slot, caching) }
             }
         }
 
@@ -230,9 +242,9 @@ macro_rules! compiled {
             token: $token,
             schedule: &$crate::schedule::Expanded,
             slot: $crate::verdict::Fitting<'_, '_>,
-            next: *const u8,
+            caching: $crate::caches::Caching,
         ) -> sealift_core::Status {
-            $crate::x86_64::gcm::process::<_, true>(token, schedule, slot, next)
+            $crate::x86_64::gcm::process::<_, true>(token, schedule, slot, caching)
         }
 
         #[target_feature(enable = $features)]
@@ -240,25 +252,25 @@ macro_rules! compiled {
             token: $token,
             schedule: &$crate::schedule::Expanded,
             slot: $crate::verdict::Fitting<'_, '_>,
-            next: *const u8,
+            caching: $crate::caches::Caching,
         ) -> sealift_core::Status {
-            $crate::x86_64::gcm::process::<_, false>(token, schedule, slot, next)
+            $crate::x86_64::gcm::process::<_, false>(token, schedule, slot, caching)
         }
 
-        /// Works a part of a text: see `parts`. It is in the caches, or before that at `next`.
+        /// Works a part of a text: see `parts`. `caching` is for it.
         pub(crate) fn part(
             token: $token,
             schedule: &$crate::schedule::Expanded,
             text: $crate::verdict::Fitting<'_, '_>,
             first_block: u32,
-            next: *const u8,
+            caching: $crate::caches::Caching,
         ) -> u128 {
             if $crate::x86_64::gcm::is_long::<$token>(&text) {
                 // SAFETY: `token` is proof that this processor has the instructions.
-                unsafe { long_part(token, schedule, text, first_block, next) }
+                unsafe { long_part(token, schedule, text, first_block, caching) }
             } else {
                 // SAFETY: `token` is proof that this processor has the instructions.
-                unsafe { short_part(token, schedule, text, first_block, next) }
+                unsafe { short_part(token, schedule, text, first_block, caching) }
             }
         }
 
@@ -268,9 +280,9 @@ macro_rules! compiled {
             schedule: &$crate::schedule::Expanded,
             text: $crate::verdict::Fitting<'_, '_>,
             first_block: u32,
-            next: *const u8,
+            caching: $crate::caches::Caching,
         ) -> u128 {
-            $crate::x86_64::parts::part::<_, true>(token, schedule, text, first_block, next)
+            $crate::x86_64::parts::part::<_, true>(token, schedule, text, first_block, caching)
         }
 
         #[target_feature(enable = $features)]
@@ -279,9 +291,9 @@ macro_rules! compiled {
             schedule: &$crate::schedule::Expanded,
             text: $crate::verdict::Fitting<'_, '_>,
             first_block: u32,
-            next: *const u8,
+            caching: $crate::caches::Caching,
         ) -> u128 {
-            $crate::x86_64::parts::part::<_, false>(token, schedule, text, first_block, next)
+            $crate::x86_64::parts::part::<_, false>(token, schedule, text, first_block, caching)
         }
 
         /// Encrypts blocks where they are.

@@ -13,6 +13,7 @@ use super::{
     isa::Isa,
 };
 use crate::{
+    caches::Caching,
     schedule::{Expanded, POWERS},
     verdict::Fitting,
 };
@@ -24,14 +25,14 @@ pub(super) fn part<I: Isa, const LONG: bool>(
     schedule: &Expanded,
     mut text: Fitting<'_, '_>,
     first_block: u32,
-    next: *const u8,
+    caching: Caching,
 ) -> u128 {
     let narrow: HaveAesNi = isa.into();
     let counter = gcm::first_counter(isa, schedule, text.nonce());
     // Counters wrap in 32 bits, as they do block by block.
     let counter = narrow.later(counter, first_block as usize);
     let zero = narrow.broadcast(&0);
-    to_u128(gcm::crypt::<I, LONG>(isa, schedule, &mut text, counter, zero, None, next))
+    to_u128(gcm::crypt::<I, LONG>(isa, schedule, &mut text, counter, zero, None, caching))
 }
 
 /// The tag of a message whose parts have these hashes: each is multiplied with the power of the hash key that the blocks

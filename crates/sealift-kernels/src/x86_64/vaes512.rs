@@ -16,6 +16,13 @@ impl Isa for HaveVaes512 {
     const LANES: usize = 4;
     const KARATSUBA: bool = false;
     const LOADS_BLOCKS: bool = true;
+    const PASSES_CACHES: bool = true;
+
+    #[inline(always)]
+    unsafe fn store_past_caches(self, to: *mut u8, register: __m512i) {
+        // SAFETY: `self` is proof of the instructions; the caller keeps the same promise.
+        unsafe { store_past_caches(to, register) }
+    }
 
     proven_memory!(__m512i);
     proven_product!(__m512i, _mm512_clmulepi64_epi128);
@@ -62,6 +69,13 @@ unsafe fn load_part(from: *const u8, len: usize) -> __m512i {
 unsafe fn store(to: *mut u8, register: __m512i) {
     // SAFETY: the caller promises 64 writable bytes.
     unsafe { _mm512_storeu_si512(to.cast(), register) };
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn store_past_caches(to: *mut u8, register: __m512i) {
+    // SAFETY: the caller promises 64 writable bytes, a cache line.
+    unsafe { _mm512_stream_si512(to.cast(), register) };
 }
 
 #[inline]

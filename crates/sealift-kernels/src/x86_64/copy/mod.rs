@@ -102,12 +102,18 @@ pub(crate) fn copy_past_caches(destination: &mut [u8], source: &[u8]) {
         // SAFETY: every x86-64 processor has SSE2, and both slices have `len` bytes.
         unsafe { stream_128(to, from, len) }
     }
-    // SAFETY: it touches no memory; behind it other threads see those stores in their order, too.
+    fence();
+}
+
+/// Other threads see stores past the caches before those that follow.
+#[inline(always)]
+pub(crate) fn fence() {
+    // SAFETY: it touches no memory.
     unsafe { asm!("sfence", options(nostack, preserves_flags)) };
 }
 
 /// Bytes of the largest cache, as the system tells; where it doesn't, more than any cache has.
-fn cache_bytes() -> usize {
+pub(crate) fn cache_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| largest_below(Path::new(CACHES)))
 }

@@ -10,6 +10,7 @@ use super::{
     tag,
 };
 use crate::{
+    caches::Caching,
     schedule::Expanded,
     stack,
     verdict::public,
@@ -62,8 +63,8 @@ unsafe fn work<const SEAL: bool>(isa: HaveVaes256, call: &Call, items: &[Item], 
         let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, item.aad, aad_bytes) };
         let ends = TagBlocks::of(narrow, counter, aad_bytes, text_bytes);
         let first = gcm::first_block(narrow, counter, nonce);
-        let after = if ahead.is_far { next.input } else { ptr::null() };
-        let text = Span::at(item.input, item.output, text_bytes).before(after);
+        let caching = Caching::asked(ahead.is_far.then_some(next.input));
+        let text = Span::at(item.input, item.output, text_bytes).with(caching);
         // SAFETY: the caller promises a text to read and to write, and that it is long.
         let tag = unsafe { chain.push(schedule, item.key == key, first, hash, ends, text) };
         if let (Some(tag), Some(one)) = (tag, before) {

@@ -5,7 +5,7 @@ use core::{arch::x86_64::__m128i, ops::Range};
 use super::{
     end_registers,
     span::Span,
-    steps::{Powers, Steps, fetch},
+    steps::{self, Powers, Steps, fetch},
 };
 use crate::{
     schedule::{Expanded, POWERS},
@@ -177,12 +177,13 @@ pub(super) unsafe fn store<I: Isa, const N: usize>(
     let key = steps.round_key(steps.last_round());
     let mut output = *states;
     each!(i, register of output => {
-        let (to, left) = (text.to().wrapping_add(i * I::BYTES), text.len() - i * I::BYTES);
+        let left = text.len() - i * I::BYTES;
         *register = isa.aes_last(*register, isa.xor(key, input[i]));
         if i + 1 < N || left == I::BYTES {
             // SAFETY: the caller promises N registers, and only the last may be a part; here it isn't.
-            unsafe { isa.store(to, *register) };
+            unsafe { steps::store(isa, text, i, *register) };
         } else {
+            let to = text.to().wrapping_add(i * I::BYTES);
             *register = isa.keep(*register, left);
             // SAFETY: so many bytes are left, fewer than a register has.
             unsafe { isa.store_part(to, *register, left) };

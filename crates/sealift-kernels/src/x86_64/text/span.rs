@@ -2,6 +2,8 @@
 
 use sealift_core::SlotText;
 
+use crate::caches::Caching;
+
 /// A text as pointers: the buffers may change under us, which Rust's references don't allow for.
 #[derive(Clone, Copy)]
 pub(in crate::x86_64) struct Span {
@@ -9,8 +11,7 @@ pub(in crate::x86_64) struct Span {
     /// Null if nothing is written.
     to: *mut u8,
     len: usize,
-    /// What is read after it, which only the cache is asked for; null if the text is in the caches.
-    next: *const u8,
+    caching: Caching,
 }
 
 impl Span {
@@ -28,35 +29,41 @@ impl Span {
             }
             SlotText::Read(text) => (text.as_ptr(), core::ptr::null_mut(), text.len()),
         };
-        Span { from, to, len, next: core::ptr::null() }
+        Span { from, to, len, caching: Caching::Nothing }
     }
 
     /// The span of a text at addresses.
     #[inline(always)]
     pub(in crate::x86_64) fn at(from: *const u8, to: *mut u8, len: usize) -> Span {
-        Span { from, to, len, next: core::ptr::null() }
+        Span { from, to, len, caching: Caching::Nothing }
     }
 
-    /// The same with what is read after it, if it isn't in the caches.
+    /// The same with what is done about the caches. Nothing goes past them where that would be parts of cache lines, or what was
+    /// just read.
     #[inline(always)]
-    pub(in crate::x86_64) fn before(self, next: *const u8) -> Span {
-        Span { next, ..self }
+    pub(in crate::x86_64) fn with(self, caching: Caching) -> Span {
+        let is_in_place = self.from == self.to.cast_const();
+        match caching {
+            Caching::Passed if is_in_place || !self.to.addr().is_multiple_of(LINE) => self,
+            caching => Span { caching, ..self },
+        }
     }
 
-    /// Whether the caches have to be asked for it.
+    /// Whether its result goes past the caches. Then it begins with a cache line.
     #[inline(always)]
-    pub(in crate::x86_64) fn is_far(&self) -> bool {
-        !self.next.is_null()
+    pub(in crate::x86_64) fn is_passed(&self) -> bool {
+        matches!(self.caching, Caching::Passed)
     }
 
-    /// What will be read in `bytes`: `width` bytes of the text, or of what comes after it.
+    /// If the caches are asked for it, what will be read in `bytes`: `width` bytes of the text, or of what comes after it.
     #[inline(always)]
-    pub(in crate::x86_64) fn ahead(&self, bytes: usize, width: usize) -> *const u8 {
-        if bytes + width <= self.len {
+    pub(in crate::x86_64) fn ahead(&self, bytes: usize, width: usize) -> Option<*const u8> {
+        let Caching::Asked(next) = self.caching else { return None };
+        Some(if bytes + width <= self.len {
             self.from.wrapping_add(bytes)
         } else {
-            self.next.wrapping_add(bytes.saturating_sub(self.len))
-        }
+            next.wrapping_add(bytes.saturating_sub(self.len))
+        })
     }
 
     #[inline(always)]
@@ -87,3 +94,6 @@ impl Span {
         Span { len: bytes.min(self.len), ..self }
     }
 }
+
+/// Bytes of a cache line.
+pub(super) const LINE: usize = 64;

@@ -8,7 +8,7 @@ use super::{
     counters::{Counters, First},
     end::{InOrder, end},
     end_registers,
-    span::Span,
+    span::{LINE, Span},
 };
 use crate::{
     model::aes::ROUND_KEYS_MAX,
@@ -25,9 +25,6 @@ const AHEAD: usize = 4 << 10;
 
 /// The same for results. What follows a result is most often the next one.
 const AHEAD_TO_WRITE: usize = 2 << 10;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// A text on its way, and what its ciphertext so far makes of the hash, in lanes.
 pub(in crate::x86_64) struct Steps<'s, I: Isa> {
@@ -363,7 +360,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         for (i, register) in output.iter_mut().enumerate() {
             *register = isa.aes_last(*register, isa.xor(key, input[i]));
             // SAFETY: the caller promises `N` registers.
-            unsafe { isa.store(text.to().wrapping_add(i * I::BYTES), *register) };
+            unsafe { store(isa, text, i, *register) };
         }
         text.advance(N * I::BYTES);
         output
@@ -433,11 +430,27 @@ unsafe fn load<I: Isa, const N: usize>(isa: I, text: &Span) -> [I::Register; N] 
     input
 }
 
+/// Stores a whole register of a text's result, past the caches if that is asked.
+///
+/// # Safety
+/// So much text is writable.
+#[inline(always)]
+pub(super) unsafe fn store<I: Isa>(isa: I, text: &Span, number: usize, register: I::Register) {
+    let to = text.to().wrapping_add(number * I::BYTES);
+    if I::PASSES_CACHES && text.is_passed() {
+        // SAFETY: the caller promises the text, which begins with a cache line, as every register of it does.
+        unsafe { isa.store_past_caches(to, register) };
+    } else {
+        // SAFETY: the caller promises the text.
+        unsafe { isa.store(to, register) };
+    }
+}
+
 /// Asks the cache for as many bytes as are worked now, further on, if the text is far.
 #[inline(always)]
 pub(super) fn fetch<I: Isa>(isa: I, text: &Span, bytes: usize) {
-    if text.is_far() {
-        let (from, to) = (text.ahead(AHEAD, bytes), text.to());
+    if let Some(from) = text.ahead(AHEAD, bytes) {
+        let to = text.to();
         for line in (0..bytes).step_by(LINE) {
             isa.into().prefetch(from.wrapping_add(line));
             isa.into().prefetch_to_write(to.wrapping_add(AHEAD_TO_WRITE + line));

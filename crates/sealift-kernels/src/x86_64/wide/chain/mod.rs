@@ -29,8 +29,8 @@ use super::{
 };
 use crate::{
     Path,
+    caches::finds_texts,
     model::aes::ROUND_KEYS_MAX,
-    run::finds_texts,
     schedule::Expanded,
     stack,
     x86_64::{
