@@ -57,7 +57,7 @@ pub(crate) fn run(
     let is_passing =
         Texts::of(Path::Vaes512(token), work.shape().whole_text_bytes) == Texts::Passing;
     let longest_text = if is_passing { LONGEST_PASSING } else { LONGEST_TEXT };
-    let terms = Terms { long_blocks, longest_text, how };
+    let terms = Terms { long_blocks, longest_text, is_passing, how };
     let rest = windows(work, range, schedules, Some(token), terms, |together, items, ahead| {
         // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
         unsafe { kernel(token, together, items, ahead) };

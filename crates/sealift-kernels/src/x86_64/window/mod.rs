@@ -51,6 +51,8 @@ pub(super) struct Terms {
     pub(super) long_blocks: usize,
     /// Longer texts, in bytes, are worked one by one.
     pub(super) longest_text: usize,
+    /// Whether their results may go past the caches.
+    pub(super) is_passing: bool,
     /// How so many messages of a class are worked; the class may be made one that stands for several.
     pub(super) how: fn(&mut Class, usize) -> How,
 }
@@ -92,8 +94,14 @@ fn on_desks(
             fill(next);
         }
         let has_stream = is_large && is_uniform;
-        let mut ahead =
-            Ahead { items: next.items(), is_far: is_large, has_stream, has_far_keys, is_irregular };
+        let mut ahead = Ahead {
+            items: next.items(),
+            is_far: is_large,
+            has_stream,
+            is_passing: terms.is_passing,
+            has_far_keys,
+            is_irregular,
+        };
         for (together, items) in now.groups() {
             // SAFETY: the items are of spans, which borrow the work meanwhile.
             unsafe { expect_success(items) };
