@@ -148,7 +148,10 @@ fn in_order<'s>(
     let mut messages = messages.peekable();
     while let Some((message, schedule)) = messages.next() {
         let next = messages.peek();
-        if are_far && let Some((_, next)) = next {
+        if are_far
+            && texts != Texts::Passing
+            && let Some((_, next)) = next
+        {
             next.fetch(path);
         }
         let after = next.filter(|_| is_long).map_or(message, |(next, _)| *next);
