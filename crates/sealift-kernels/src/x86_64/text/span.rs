@@ -1,5 +1,7 @@
 //! Where a text is.
 
+use core::ptr;
+
 use sealift_core::SlotText;
 
 use crate::caches::Caching;
@@ -11,7 +13,10 @@ pub(in crate::x86_64) struct Span {
     /// Null if nothing is written.
     to: *mut u8,
     len: usize,
-    caching: Caching,
+    /// What is read after it, which only the cache is asked for; null if the caches aren't asked.
+    next: *const u8,
+    /// Whether its result goes past the caches.
+    is_passed: bool,
 }
 
 impl Span {
@@ -27,43 +32,52 @@ impl Span {
                 // One address for both: to borrow the text again would end what was borrowed first.
                 (place.cast_const(), place, len)
             }
-            SlotText::Read(text) => (text.as_ptr(), core::ptr::null_mut(), text.len()),
+            SlotText::Read(text) => (text.as_ptr(), ptr::null_mut(), text.len()),
         };
-        Span { from, to, len, caching: Caching::Nothing }
+        Span { from, to, len, next: ptr::null(), is_passed: false }
     }
 
     /// The span of a text at addresses.
     #[inline(always)]
     pub(in crate::x86_64) fn at(from: *const u8, to: *mut u8, len: usize) -> Span {
-        Span { from, to, len, caching: Caching::Nothing }
+        Span { from, to, len, next: ptr::null(), is_passed: false }
     }
 
     /// The same with what is done about the caches. Nothing goes past them where that would be parts of cache lines, or what was
     /// just read.
     #[inline(always)]
     pub(in crate::x86_64) fn with(self, caching: Caching) -> Span {
-        let is_in_place = self.from == self.to.cast_const();
         match caching {
-            Caching::Passed if is_in_place || !self.to.addr().is_multiple_of(LINE) => self,
-            caching => Span { caching, ..self },
+            Caching::Nothing => self,
+            Caching::Asked(next) => Span { next, ..self },
+            Caching::Passed => {
+                let is_in_place = self.from == self.to.cast_const();
+                let is_passed = !is_in_place && self.to.addr().is_multiple_of(LINE);
+                Span { is_passed, ..self }
+            }
         }
     }
 
     /// Whether its result goes past the caches. Then it begins with a cache line.
     #[inline(always)]
     pub(in crate::x86_64) fn is_passed(&self) -> bool {
-        matches!(self.caching, Caching::Passed)
+        self.is_passed
     }
 
-    /// If the caches are asked for it, what will be read in `bytes`: `width` bytes of the text, or of what comes after it.
+    /// Whether the caches have to be asked for it.
     #[inline(always)]
-    pub(in crate::x86_64) fn ahead(&self, bytes: usize, width: usize) -> Option<*const u8> {
-        let Caching::Asked(next) = self.caching else { return None };
-        Some(if bytes + width <= self.len {
+    pub(in crate::x86_64) fn is_far(&self) -> bool {
+        !self.next.is_null()
+    }
+
+    /// What will be read in `bytes`: `width` bytes of the text, or of what comes after it.
+    #[inline(always)]
+    pub(in crate::x86_64) fn ahead(&self, bytes: usize, width: usize) -> *const u8 {
+        if bytes + width <= self.len {
             self.from.wrapping_add(bytes)
         } else {
-            next.wrapping_add(bytes.saturating_sub(self.len))
-        })
+            self.next.wrapping_add(bytes.saturating_sub(self.len))
+        }
     }
 
     #[inline(always)]

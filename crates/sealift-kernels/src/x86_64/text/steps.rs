@@ -449,8 +449,8 @@ pub(super) unsafe fn store<I: Isa>(isa: I, text: &Span, number: usize, register:
 /// Asks the cache for as many bytes as are worked now, further on, if the text is far.
 #[inline(always)]
 pub(super) fn fetch<I: Isa>(isa: I, text: &Span, bytes: usize) {
-    if let Some(from) = text.ahead(AHEAD, bytes) {
-        let to = text.to();
+    if text.is_far() {
+        let (from, to) = (text.ahead(AHEAD, bytes), text.to());
         for line in (0..bytes).step_by(LINE) {
             isa.into().prefetch(from.wrapping_add(line));
             isa.into().prefetch_to_write(to.wrapping_add(AHEAD_TO_WRITE + line));
