@@ -84,9 +84,9 @@ impl LongMessage for Parts {
     /// read.
     fn work_part(&self, first_block: u32, text: SlotText<'_>) -> PartHash {
         let blocks = length(&text).div_ceil(16) as u64;
-        // A message worth cutting is not in the caches. It is at least as long as where this part of it ends.
+        // A message worth cutting is not in the caches. How long it is nobody tells: at least to the end of this part.
         let end = 16 * u64::from(first_block) + length(&text) as u64;
-        let texts = Texts::from_memory(self.path, end);
+        let texts = Texts::of(self.path, u64::MAX, end);
         let caching = texts.caching(|| address(&text));
         // What fits is told of whole messages.
         let mut made = [0; 16];
@@ -99,8 +99,8 @@ impl LongMessage for Parts {
             panic!("a part of a text of another kind than {:?} has", self.op)
         };
         PartHash::new(blocks, |to| {
+            let _settling = texts.settling();
             self.hash(first_block, text, caching, to);
-            texts.settle();
             stack::wipe();
         })
     }

@@ -54,8 +54,8 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     if range.len() == 1
         && let Schedules::One(schedule) | Schedules::Each(&[schedule, ..]) = schedules
     {
-        let slot = work.slot(range.start);
-        let status = process(path, schedule, slot);
+        let whole_bytes = work.shape().whole_text_bytes;
+        let status = within(path, schedule, work.slot(range.start), whole_bytes);
         work.set_status(range.start, status);
         return;
     }
@@ -142,12 +142,14 @@ fn in_order<'s>(
     are_far: bool,
 ) {
     let text_bytes = work.shape().text_bytes;
-    let texts = Texts::of(path, work.shape().whole_text_bytes);
+    let texts = Texts::of(path, text_bytes, work.shape().whole_text_bytes);
+    let _settling = texts.settling();
     // Finding the next message costs more than it spares where messages are short.
     let is_long = text_bytes >= LONG_BYTES * work.len() as u64;
     let mut messages = messages.peekable();
     while let Some((message, schedule)) = messages.next() {
         let next = messages.peek();
+        // Then texts would wait for keys.
         if are_far
             && texts != Texts::Passing
             && let Some((_, next)) = next
@@ -159,7 +161,6 @@ fn in_order<'s>(
         let status = one(path, schedule, work.slot(message), caching);
         work.set_status(message, status);
     }
-    texts.settle();
 }
 
 /// The same for messages under raw keys, which are expanded side by side.
@@ -219,8 +220,15 @@ fn takes_raw_keys(path: Path) -> bool {
 #[must_use]
 #[inline]
 pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
+    let text_bytes = length(&slot.text) as u64;
+    within(path, schedule, slot, text_bytes)
+}
+
+/// The same for one of a batch whose texts have so many bytes.
+#[inline]
+fn within(path: Path, schedule: &Schedule, slot: Slot<'_>, whole_bytes: u64) -> Status {
     let is_short = length(&slot.text) <= short_bytes(path);
-    let status = alone(path, schedule, slot);
+    let status = alone(path, schedule, slot, whole_bytes);
     if is_short {
         stack::wipe_near()
     } else {
@@ -231,12 +239,11 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
 
 // Not a part of what calls it, so that its stack can be wiped.
 #[inline(never)]
-fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
-    let texts = Texts::of(path, length(&slot.text) as u64);
+fn alone(path: Path, schedule: &Schedule, slot: Slot<'_>, whole_bytes: u64) -> Status {
+    let texts = Texts::of(path, length(&slot.text) as u64, whole_bytes);
+    let _settling = texts.settling();
     let caching = texts.caching(|| address(&slot.text));
-    let status = one(path, schedule, slot, caching);
-    texts.settle();
-    status
+    one(path, schedule, slot, caching)
 }
 
 #[inline(always)]

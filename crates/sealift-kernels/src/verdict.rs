@@ -94,6 +94,7 @@ impl<'a, 's> Fitting<'a, 's> {
         if accepted {
             return Status::Ok;
         }
+        // No zero is overtaken by what was stored past the caches.
         settle();
         fail(self.text())
     }

@@ -5,7 +5,7 @@ mod pool;
 pub use pool::OutputPool;
 
 use crate::{Batch, BatchError, Layout, Op, Ops, Status, Tags, Text};
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use std::sync::Arc;
 use std::{fmt, mem};
 use zeroize::Zeroize;
@@ -269,7 +269,13 @@ fn zeros(bytes: usize) -> Result<BytesMut, BatchError> {
     if bytes > SURELY_THERE_BYTES {
         Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| BatchError::NoMemory { bytes })?;
     }
-    Ok(BytesMut::zeroed(bytes))
+    if bytes < ALIGNED_BYTES {
+        return Ok(BytesMut::zeroed(bytes));
+    }
+    let mut zeros = BytesMut::zeroed(bytes + LINE - 1);
+    zeros.advance(zeros.as_ptr().align_offset(LINE));
+    zeros.truncate(bytes);
+    Ok(zeros)
 }
 
 fn filled(len: usize, status: Status) -> Result<Vec<Status>, BatchError> {
@@ -295,6 +301,12 @@ fn packed_layout(batch: &Batch<'_>) -> Layout<'static> {
     }
     Layout::Offsets64(offsets.into())
 }
+
+/// Results of as many bytes begin with a cache line: whole lines are stored past the caches.
+const ALIGNED_BYTES: usize = 1 << 20;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Memory that is asked for without asking first whether there is any.
 const SURELY_THERE_BYTES: usize = 1 << 24;
@@ -343,6 +355,21 @@ mod tests {
         output.wipe();
         assert_eq!((output.text().0, output.tags()), (&[0; 30][..], &[0; 48][..]));
         assert_eq!(output.status(), [Status::NotProcessed; 3]);
+    }
+
+    #[test]
+    fn large_results_begin_with_a_cache_line_those_in_used_memory_too() {
+        let (nonces, texts) = (vec![0; 12 * 64], vec![0; 64 << 14]);
+        let (nonces, texts) = (Column::fixed(&nonces, 12), Column::fixed(&texts, 1 << 14));
+        let batch = Batch::seal(64, SESSION, nonces, texts);
+        let pool = Arc::new(OutputPool::default());
+        let mut places = vec![];
+        for _ in 0..2 {
+            let output = OwnedOutput::in_pool(&pool, &batch).unwrap();
+            assert_eq!(output.text.len(), 1 << 20);
+            places.push(output.text.as_ptr());
+        }
+        assert!(places[0].addr().is_multiple_of(LINE) && places[0] == places[1]);
     }
 
     #[test]

@@ -206,8 +206,10 @@ impl Worked {
     pub(super) fn mean(&self) -> Option<(Shape, u64)> {
         let Sums { batches, bytes, took_ns } = self.sums;
         let mean = |sum: u64| sum / u64::from(batches);
-        self.are_enough()
-            .then(|| (Shape { aad_bytes: 0, text_bytes: mean(bytes), ..self.shape }, mean(took_ns)))
+        self.are_enough().then(|| {
+            let (text_bytes, whole_text_bytes) = (mean(bytes), mean(bytes));
+            (Shape { aad_bytes: 0, text_bytes, whole_text_bytes, ..self.shape }, mean(took_ns))
+        })
     }
 }
 

@@ -53,13 +53,10 @@ pub(super) trait Isa: Copy + Into<HaveAesNi> {
     /// `to` is writable for [`BYTES`](Isa::BYTES) bytes.
     unsafe fn store(self, to: *mut u8, register: Self::Register);
 
-    /// Whether a register is a cache line, and can be stored past the caches.
-    const PASSES_CACHES: bool = false;
-
-    /// Stores a register past the caches: other threads may see it late, until the next fence.
+    /// Stores a register of 64 bytes past the caches, which others may see late: whoever asked for it settles it.
     ///
     /// # Safety
-    /// As for [`store`](Isa::store), and it is a cache line.
+    /// As for [`store`](Isa::store), and `to` is a cache line.
     #[inline(always)]
     unsafe fn store_past_caches(self, _to: *mut u8, _register: Self::Register) {
         unreachable!("a register is no cache line")

@@ -16,7 +16,6 @@ impl Isa for HaveVaes512 {
     const LANES: usize = 4;
     const KARATSUBA: bool = false;
     const LOADS_BLOCKS: bool = true;
-    const PASSES_CACHES: bool = true;
 
     #[inline(always)]
     unsafe fn store_past_caches(self, to: *mut u8, register: __m512i) {

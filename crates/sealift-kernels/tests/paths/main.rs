@@ -11,5 +11,6 @@ mod forgery;
 mod layouts;
 mod many;
 mod parts;
+mod passing;
 mod vectors;
 mod xaes;

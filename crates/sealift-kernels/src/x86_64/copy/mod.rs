@@ -108,7 +108,7 @@ pub(crate) fn copy_past_caches(destination: &mut [u8], source: &[u8]) {
 /// Other threads see stores past the caches before those that follow.
 #[inline(always)]
 pub(crate) fn fence() {
-    // SAFETY: it touches no memory.
+    // SAFETY: it touches no memory. The compiler is to think that it does, and to move nothing across.
     unsafe { asm!("sfence", options(nostack, preserves_flags)) };
 }
 

@@ -86,7 +86,7 @@ fn run<W: TakesRaw>(
 ) -> Option<Vec<usize>> {
     pays::<W>(work, range.clone(), schedules).then(|| {
         let (long_blocks, longest_text) = (W::TEXT_BLOCKS + 1, W::LONGEST_TEXT);
-        let terms = Terms { long_blocks, longest_text, is_passing: false, how: how::<W> };
+        let terms = Terms { long_blocks, longest_text, asks_for_keys: true, how: how::<W> };
         windows(work, range, schedules, None, terms, |together, items, ahead| match together {
             // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class, whose keys are expanded
             // ones: `how` lets raw keys be mixed only.

@@ -435,9 +435,10 @@ unsafe fn load<I: Isa, const N: usize>(isa: I, text: &Span) -> [I::Register; N] 
 /// # Safety
 /// So much text is writable.
 #[inline(always)]
-pub(super) unsafe fn store<I: Isa>(isa: I, text: &Span, number: usize, register: I::Register) {
-    let to = text.to().wrapping_add(number * I::BYTES);
-    if I::PASSES_CACHES && text.is_passed() {
+pub(super) unsafe fn store<I: Isa>(isa: I, text: &Span, at: usize, register: I::Register) {
+    let to = text.to().wrapping_add(at * I::BYTES);
+    if I::BYTES == LINE && text.is_passed() {
+        debug_assert!(to.addr().is_multiple_of(LINE), "registers are cache lines");
         // SAFETY: the caller promises the text, which begins with a cache line, as every register of it does.
         unsafe { isa.store_past_caches(to, register) };
     } else {

@@ -54,10 +54,12 @@ pub(crate) fn run(
 ) -> Vec<usize> {
     let long_blocks =
         if matches!(schedules, Schedules::Each(_)) { fastest::long_text(token) } else { LONG_TEXT };
-    let is_passing =
-        Texts::of(Path::Vaes512(token), work.shape().whole_text_bytes) == Texts::Passing;
+    let (shape, path) = (work.shape(), Path::Vaes512(token));
+    let texts = Texts::of(path, shape.text_bytes, shape.whole_text_bytes);
+    let is_passing = texts == Texts::Passing && !shape.in_place;
     let longest_text = if is_passing { LONGEST_PASSING } else { LONGEST_TEXT };
-    let terms = Terms { long_blocks, longest_text, is_passing, how };
+    let asks_for_keys = !is_passing;
+    let terms = Terms { long_blocks, longest_text, asks_for_keys, how };
     let rest = windows(work, range, schedules, Some(token), terms, |together, items, ahead| {
         // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
         unsafe { kernel(token, together, items, ahead) };

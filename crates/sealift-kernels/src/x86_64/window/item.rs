@@ -152,8 +152,8 @@ pub(crate) struct Ahead<'a> {
     pub(crate) is_far: bool,
     /// Whether texts come from afar, one behind the other.
     pub(crate) has_stream: bool,
-    /// Whether they are so many that their results may go past the caches.
-    pub(crate) is_passing: bool,
+    /// Whether caches may be asked for keys.
+    pub(crate) asks_for_keys: bool,
     /// Whether the keys of all are more than the second cache holds.
     pub(crate) has_far_keys: bool,
     /// Whether messages lie at unequal distances, so that no processor foresees the next place.
@@ -167,7 +167,7 @@ impl Ahead<'_> {
             items: &[],
             is_far: false,
             has_stream: false,
-            is_passing: false,
+            asks_for_keys: true,
             has_far_keys: false,
             is_irregular: false,
         }

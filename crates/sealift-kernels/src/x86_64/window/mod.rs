@@ -51,8 +51,8 @@ pub(super) struct Terms {
     pub(super) long_blocks: usize,
     /// Longer texts, in bytes, are worked one by one.
     pub(super) longest_text: usize,
-    /// Whether their results may go past the caches.
-    pub(super) is_passing: bool,
+    /// Whether caches may be asked for keys.
+    pub(super) asks_for_keys: bool,
     /// How so many messages of a class are worked; the class may be made one that stands for several.
     pub(super) how: fn(&mut Class, usize) -> How,
 }
@@ -98,7 +98,7 @@ fn on_desks(
             items: next.items(),
             is_far: is_large,
             has_stream,
-            is_passing: terms.is_passing,
+            asks_for_keys: terms.asks_for_keys,
             has_far_keys,
             is_irregular,
         };
