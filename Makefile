@@ -147,7 +147,7 @@ test-all: ## Run what tests and checks there are, with all large numbers; half a
 	@SEALIFT_TEST_SCALE=1 $(MAKE) test
 	@echo "Testing the example without features that other crates switch on"
 	@cargo test -p own-device
-	@$(MAKE) models guards oclgrind portable simulate
+	@$(MAKE) models guards oclgrind portable levels simulate
 
 .PHONY: test-rust
 test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in examples too
@@ -155,6 +155,15 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@SEALIFT_TEST_SCALE=$${SEALIFT_TEST_SCALE:-0.1} cargo test --workspace
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
 	@cargo test --release $(KERNELS) --test residue
+
+# What frames hold, and which registers inline assembly gets, depends on it.
+LEVELS ?= 1 s
+.PHONY: levels
+levels: $(TESTING) ## Build the kernels at the levels of optimisation LEVELS (1 s) and look at what they leave on the stack; a minute each
+	@for level in $(LEVELS); do \
+		echo "Looking at what kernels of opt-level $$level leave on the stack"; \
+		CARGO_PROFILE_RELEASE_OPT_LEVEL=$$level cargo test --quiet --release -p sealift-kernels --test residue || exit 1; \
+	done
 
 .PHONY: simulate
 simulate: ## Simulate 115,200 pools of devices that fail, hang, lie and die, under every policy; some minutes

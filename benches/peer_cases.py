@@ -30,6 +30,7 @@ class Case:
         title: For people.
         workload: The messages.
         batch: Messages in a call of the engine and the kernels; all of them for 0.
+        own: Who of Sealift others are compared with.
         is_usual: Whether it is measured without being named.
     """
 
@@ -38,6 +39,7 @@ class Case:
     title: str
     workload: Workload
     batch: int = 0
+    own: str = "engine"
     is_usual: bool = True
 
     @property
@@ -66,6 +68,7 @@ def cases() -> tuple[Case, ...]:
         _with_aad(plain, 17),
         _with_aad(_case(1_420, "some"), 20),
         *(_small_call(plain, batch) for batch in (1, 16)),
+        _one_at_a_time(plain),
         *(_case(size, regime, "opened", mix=OPEN_ONLY) for size, regime in OPENED),
         *(_from_memory(*each) for each in USUAL_FROM_MEMORY),
         *_document_003(),
@@ -141,6 +144,13 @@ def _small_call(plain: Case, batch: int) -> Case:
     return replace(plain, name=f"{plain.name}-batch-{batch}", kind=kind, title=title, batch=batch)
 
 
+def _one_at_a_time(plain: Case) -> Case:
+    """Whoever has one message now takes `Cipher`, which needs no engine."""
+    kind = "one at a time"
+    title = f"{plain.title}, {kind}"
+    return replace(plain, name=f"{plain.name}-single", kind=kind, title=title, batch=1, own=CIPHER)
+
+
 def _document_003() -> Iterator[Case]:
     for regime in ("many", "fresh"):
         keys, words = REGIMES[regime]
@@ -152,6 +162,7 @@ def _document_003() -> Iterator[Case]:
     yield Case("003-as-logged", "document 003", title, workload)
 
 
+CIPHER = "cipher"
 # Messages in a ring: different ones, and few enough for a core's caches.
 RING = 1_024
 # As many by size as no cache holds.

@@ -30,7 +30,7 @@ def speed(sources: Sequence[Source]) -> str:
     }
     many = len({row.subject for row in libraries} - {*OWN_ARMS})
     return (
-        f"Speed of `Engine::run`, batches but for the last row, over that of the fastest of {many} "
+        f"Speed of `Engine::run`, in the last row of `Cipher`, over that of the fastest of {many} "
         "other libraries, one core, AES-128. **Bold**: that library is faster, by this; ≈: no "
         f"difference shown; blank: not measured.\n\n{pivot('message', cells)}\n\n"
         f"{_short_conditions(found)}; [all cases and machines](docs/performance.md)."
@@ -223,7 +223,7 @@ RELEASES = Path(__file__).parents[1] / "crates/sealift-peers/src/releases.txt"
 PEERS, BESIDE, HOST = "peers", "gpu-beside-cpu", "host to host"
 ENGINE, KERNELS, PORTS, MEMCPY = OWN_ARMS = ("engine", "kernels", "ports", "memcpy")
 SEALED = "sealed"
-SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, 1 in a call")
+SHOWN = ("16 B", "128 B", "1 KiB", "4 KiB", "16 KiB", "128 B, one at a time")
 CASES = (
     "work, AES-128 unless named",
     "`Engine::run`, GB/s",

@@ -1,9 +1,10 @@
 //! A batch together with where its results go, checked once.
 
 use crate::{
-    Batch, BatchError, DeviceError, Key, KeySource, Op, Output, SessionId, Shape, Slot, SlotTag,
-    SlotText, Slots, Spans, Status, room,
+    Batch, BatchError, DeviceError, Key, KeySource, Op, Output, Place, SessionId, Shape, Slot,
+    SlotTag, SlotText, Slots, Spans, Status, room,
 };
+use std::mem;
 use std::sync::Arc;
 
 /// A checked batch, its output and the keys behind its sessions.
@@ -31,20 +32,21 @@ impl<'w> Work<'w> {
         Ok(Self { batch, output, keys, shape })
     }
 
-    /// The same for who needs it no longer than `run` takes: it is made where it stays, and moving one costs short messages
-    /// dearly.
+    /// The same for who needs it no longer than `run` takes: it is made where it stays, and its output is taken from where it
+    /// is, because moving one costs short messages dearly.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     #[inline]
     pub fn with<T>(
         batch: &'w Batch<'w>,
-        output: Output<'w>,
+        output: &mut Output<'w>,
         keys: &'w dyn KeySource,
         run: impl FnOnce(&mut Self) -> T,
     ) -> Result<T, BatchError> {
-        let shape = room::check(batch, &output)?;
-        let mut work = Self { batch, output, keys, shape };
+        let shape = room::check(batch, output)?;
+        let nowhere = Output { text: Place::Empty, tags: Place::Empty, status: &mut [] };
+        let mut work = Self { batch, output: mem::replace(output, nowhere), keys, shape };
         work.output.status.fill(Status::NotProcessed);
         Ok(run(&mut work))
     }

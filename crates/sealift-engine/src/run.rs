@@ -14,16 +14,16 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 
 impl Shared {
-    pub(crate) fn run(
-        &self,
-        batch: &Batch<'_>,
-        output: Output<'_>,
+    pub(crate) fn run<'w>(
+        &'w self,
+        batch: &'w Batch<'w>,
+        mut output: Output<'w>,
         options: &Options,
         stop: Option<Stop<'_>>,
     ) -> Result<Report, EngineError> {
         self.check_fork()?;
         let mut report = Report::OF_NOTHING;
-        Work::with(batch, output, &*self.store, |work| {
+        Work::with(batch, &mut output, &*self.store, |work| {
             self.run_work(work, options, stop, &mut report)
         })??;
         Ok(report)

@@ -61,8 +61,8 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     }
     if work_range(path, work, range, schedules) {
         match schedules {
-            Schedules::One(_) | Schedules::Each(_) => stack::wipe(),
-            Schedules::Raw => stack::wipe_deeper(),
+            Schedules::One(_) | Schedules::Each(_) => stack::wipe::<{ stack::USUAL }>(),
+            Schedules::Raw => stack::wipe::<{ stack::DEEP }>(),
         }
     }
 }
@@ -229,10 +229,11 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
 fn within(path: Path, schedule: &Schedule, slot: Slot<'_>, whole_bytes: u64) -> Status {
     let is_short = length(&slot.text) <= short_bytes(path);
     let status = alone(path, schedule, slot, whole_bytes);
-    if is_short {
-        stack::wipe_near()
-    } else {
-        stack::wipe()
+    match path {
+        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+        Path::Vaes512(_) if is_short => stack::wipe::<{ stack::NEAREST }>(),
+        _ if is_short => stack::wipe::<{ stack::NEAR }>(),
+        _ => stack::wipe::<{ stack::USUAL }>(),
     }
     status
 }

@@ -13,7 +13,7 @@ use crate::x86_64::registers;
 #[inline]
 pub fn wipe_after<R>(work: impl FnOnce() -> R) -> R {
     let result = below(work);
-    wipe_far();
+    wipe::<OTHERS>();
     result
 }
 
@@ -23,53 +23,59 @@ fn below<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Clears the vector registers, and overwrites the stack below the caller, where what it has called so far kept
-/// registers.
+/// Clears the vector registers, and overwrites so many bytes of the stack below the caller, where what it has called so far
+/// kept registers.
 ///
 /// A compiler puts a register there when it needs another one, and no source code says where. What was
-/// called has to be a function of its own, not inlined, that reaches no deeper than [`DEPTH`]; memory
+/// called has to be a function of its own, not inlined, that reaches no deeper; memory
 /// that is known to hold secrets is wiped by its owner. Registers are cleared first: what is called next may put them
 /// down, as the dynamic linker does. The tests `residue` look for what is left.
 #[inline(never)]
-pub(crate) fn wipe() {
+pub(crate) fn wipe<const DEPTH: usize>() {
     clear_registers();
     overwrite::<DEPTH>();
 }
 
-/// How deep a kernel reaches that keeps no arrays, or those of one text: its round keys and powers in all lanes are 2 KiB.
-pub(crate) const DEPTH: usize = 4 << 10;
+/// How much larger frames are than those of code that is optimised for speed.
+const FRAMES: usize = if cfg!(sealift_large_frames) { 4 } else { 1 };
 
-/// The same for functions that reach no deeper than 1 KiB, as an expansion and one short message do.
-#[inline(never)]
-pub(crate) fn wipe_near() {
-    clear_registers();
-    overwrite::<{ 1 << 10 }>();
-}
+/// How deep one short message reaches that is worked in the largest registers.
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+pub(crate) const NEAREST: usize = 768 * FRAMES;
+
+/// The same in smaller ones, and for an expansion.
+pub(crate) const NEAR: usize = (1 << 10) * FRAMES;
+
+/// The same for lanes under expanded keys.
+#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
+pub(crate) const LANES: usize = (3 << 10) * FRAMES;
+
+/// The same for a kernel that keeps no arrays, or those of one text: its round keys and powers in all lanes are 2 KiB.
+pub(crate) const USUAL: usize = (4 << 10) * FRAMES;
 
 /// The same for a kernel that keeps arrays of the largest registers, and for one that is called by what expands raw keys.
-#[inline(never)]
-pub(crate) fn wipe_deeper() {
-    clear_registers();
-    overwrite::<{ DEPTH + (2 << 10) }>();
-}
+pub(crate) const DEEP: usize = (6 << 10) * FRAMES;
 
 /// The same for code of others.
-#[inline(never)]
-fn wipe_far() {
-    clear_registers();
-    overwrite::<{ 16 << 10 }>();
-}
+const OTHERS: usize = (16 << 10) * FRAMES;
 
 /// Makes so many bytes of the caller's own stack zeros.
-// IMPLEMENTATION NOTE: part by part, because from 2 KiB on the C library stores in a way that takes long to begin.
+// IMPLEMENTATION NOTE: part by part, because from 2 KiB on the C library stores in a way that takes long to begin; and from a cache
+// line's begin on, because each store across two lines takes as long as two.
 #[inline(always)]
 fn overwrite<const BYTES: usize>() {
-    let mut bytes = [MaybeUninit::<u8>::uninit(); BYTES];
-    for part in bytes.chunks_mut(1 << 10) {
-        part.fill(MaybeUninit::new(0));
+    let (mut bytes, zero) = ([MaybeUninit::<u8>::uninit(); BYTES], MaybeUninit::new(0));
+    bytes[..LINE].fill(zero);
+    bytes[BYTES - LINE..].fill(zero);
+    let begin = bytes.as_ptr().addr().wrapping_neg() % LINE;
+    for part in bytes[begin..][..BYTES - LINE].chunks_mut(1 << 10) {
+        part.fill(zero);
         black_box(part);
     }
+    black_box(&mut bytes);
 }
+
+const LINE: usize = 64;
 
 /// Clears the vector registers.
 #[inline(always)]

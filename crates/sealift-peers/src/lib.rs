@@ -27,4 +27,5 @@ pub mod ports;
 pub mod releases;
 pub mod report;
 pub mod roster;
+pub mod single;
 pub mod timed;

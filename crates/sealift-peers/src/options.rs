@@ -184,9 +184,9 @@ Usage: peers --arm NAME… [options] < MESSAGES
 
   --arm NAME       who takes part, the reference first: kernels, kernels:isa=aesni,batch=17,threads=2,
                    engine (Engine::run with every device that Engine::detect finds, or with one:
-                   engine:device=library), ports (the instructions of AES and GHASH alone, which is the
-                   most that the processor allows), memcpy (texts copied by it), or a
-                   library of --list: ring:threads=2, openssl:lib=FILE
+                   engine:device=library), cipher (sealift::Cipher, one message at a time), ports (the
+                   instructions of AES and GHASH alone, which is the most that the processor allows),
+                   memcpy (texts copied by it), or a library of --list: ring:threads=2, openssl:lib=FILE
   --keys WHICH     one (for each key length), fresh (a raw key for each message), or how many; one
   --batch N        messages in a call of kernels and engine; 0 for all of them; 0
   --seconds S      for all samples together; 8 of each are taken nevertheless; 1

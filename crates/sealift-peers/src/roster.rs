@@ -13,6 +13,7 @@ use crate::peers::openssl::OpenSsl;
 use crate::peers::ring::Ring;
 use crate::peers::rustcrypto::RustCrypto;
 use crate::ports;
+use crate::single::Single;
 use sealift::Spec;
 use sealift_kernels::Path;
 use sealift_probes::{Arm, ArmError, ArmSpec};
@@ -87,6 +88,7 @@ enum Who {
         batch: usize,
         device: Option<String>,
     },
+    Single,
     Ports,
     Memcpy,
     /// With the file it is opened from.
@@ -94,9 +96,9 @@ enum Who {
 }
 
 impl ArmConfig {
-    /// Parses `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, `engine:device=library`, `ports` (the
-    /// instructions alone), `memcpy` (texts copied), or the name of a library, with a file where it isn't linked: `ipp:lib=FILE`; `batch` is
-    /// the default.
+    /// Parses `kernels`, `kernels:isa=aesni,batch=17,threads=2`, `engine`, `engine:device=library`, `cipher`
+    /// (one message at a time), `ports` (the instructions alone), `memcpy` (texts copied), or the name of a library, with a
+    /// file where it isn't linked: `ipp:lib=FILE`; `batch` is the default.
     ///
     /// # Errors
     /// A name or a setting that there isn't.
@@ -106,6 +108,7 @@ impl ArmConfig {
         let known: &[&str] = match (spec.driver(), peer) {
             ("kernels", _) => &["isa", "batch", "threads"],
             ("engine", _) => &["batch", "threads", "device"],
+            ("cipher", _) => &["threads"],
             ("ports" | "memcpy", _) => &[],
             (_, Some(peer)) if peer.is_linked => &["threads"],
             (_, Some(_)) => &["threads", "lib"],
@@ -118,6 +121,7 @@ impl ArmConfig {
             ("engine", None) => {
                 Who::Engine { batch, device: spec.setting("device").map(str::to_owned) }
             }
+            ("cipher", None) => Who::Single,
             ("ports", None) => Who::Ports,
             ("memcpy", None) => Who::Memcpy,
             (_, None) => Who::Kernels { path: path(&spec)?, batch },
@@ -166,6 +170,7 @@ impl ArmConfig {
             Who::Kernels { path: Some(path), batch } => {
                 kernels::arm(*path, *batch, work.messages, benches).map_err(Unfit::Failed)
             }
+            Who::Single => arm::<Single>(None, spec, &Assignment { threads, ..*work }),
             Who::Ports => match ports::arm(work.messages, work.keys) {
                 Some(arm) => arm.map_err(Unfit::Failed),
                 None => Err(Unfit::Absent("this processor has no units for AES".to_owned())),
@@ -207,5 +212,5 @@ fn number(spec: &Spec, setting: &str, otherwise: usize) -> Result<usize, String>
 
 fn arms() -> String {
     let peers: Vec<_> = PEERS.iter().map(|peer| peer.name).collect();
-    format!("there are kernels, engine, ports, memcpy, {}", peers.join(", "))
+    format!("there are kernels, engine, cipher, ports, memcpy, {}", peers.join(", "))
 }

@@ -52,7 +52,8 @@ fn spec(columns: Columns, regime: Regime, batch: usize) -> ArmSpec {
 fn everyone() -> Vec<String> {
     let paths = sealift_kernels::Path::available();
     let own = paths.iter().map(|path| format!("kernels:isa={},batch=17", path.name()));
-    let own = own.chain(["engine", "engine:batch=7", "engine:device=library"].map(str::to_owned));
+    let engines = ["engine", "engine:batch=7", "engine:device=library", "cipher"];
+    let own = own.chain(engines.map(str::to_owned));
     own.chain(PEERS.iter().map(|peer| peer.name.to_owned())).collect()
 }
 
@@ -113,7 +114,7 @@ fn is_locked(peer: &Peer) -> bool {
 fn every_library_works_unusual_lengths_right_or_says_that_it_does_not() {
     let columns = messages(&[16, 24, 32], &[1, 12, 128], &[4, 8, 12, 13, 14, 15, 16], 300);
     let spec = spec(columns, Regime::Fresh, 300);
-    let usual_only = ["ring", "graviola", "isal-crypto"];
+    let usual_only = ["ring", "graviola", "isal-crypto", "cipher"];
     for name in everyone() {
         match checked(&name, &spec).unwrap() {
             Some(reason) if reason.starts_with("it takes no") => {

@@ -53,7 +53,7 @@ macro_rules! kernel {
                     nonces.wipe();
                 }
                 // What registers were put down there, which are large on four lanes.
-                if <$token>::LANES == 4 { stack::wipe_deeper() } else { stack::wipe() }
+                if <$token>::LANES == 4 { stack::wipe::<{ stack::DEEP }>() } else { stack::wipe::<{ stack::USUAL }>() }
             }
 
             /// # Safety
@@ -168,7 +168,7 @@ macro_rules! fresh {
                 keys.wipe();
                 nonces.wipe();
                 // What registers were put down there.
-                stack::wipe();
+                stack::wipe::<{ stack::USUAL }>();
             }
 
             /// # Safety

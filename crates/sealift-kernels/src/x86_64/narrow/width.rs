@@ -254,6 +254,8 @@ unsafe fn add_products_512(
     blocks: &__m512i,
     powers: *const u8,
 ) -> Sums<HaveVaes512> {
+    // IMPLEMENTATION NOTE: what is thrown away has a type, because without one the compiler gives the last 16 registers wrong names.
+    let (_y, _s, _t, _u, _v): (__m512i, __m512i, __m512i, __m512i, __m512i);
     // SAFETY: the caller promises that both kinds of powers are readable.
     unsafe {
         asm!(
@@ -269,11 +271,11 @@ unsafe fn add_products_512(
             powers = in(reg) powers,
             blocks = in(reg) ptr::from_ref(blocks),
             folded = const Expanded::FOLDED_BEFORE,
-            y = out(zmm_reg) _,
-            s = out(zmm_reg) _,
-            t = out(zmm_reg) _,
-            u = out(zmm_reg) _,
-            v = out(zmm_reg) _,
+            y = out(zmm_reg) _y,
+            s = out(zmm_reg) _s,
+            t = out(zmm_reg) _t,
+            u = out(zmm_reg) _u,
+            v = out(zmm_reg) _v,
             low = inout(zmm_reg) sums.low,
             high = inout(zmm_reg) sums.high,
             options(readonly, nostack, preserves_flags),

@@ -64,9 +64,11 @@ pub(crate) fn run(
         // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
         unsafe { kernel(token, together, items, ahead) };
     });
-    if lane::wipe() {
-        // The other kernels wipe the stack below themselves.
-        stack::wipe();
+    // The other kernels wipe the stack below themselves.
+    match (lane::wipe(), schedules) {
+        (false, _) => {}
+        (true, Schedules::Raw) => stack::wipe::<{ stack::USUAL }>(),
+        (true, Schedules::One(_) | Schedules::Each(_)) => stack::wipe::<{ stack::LANES }>(),
     }
     rest
 }

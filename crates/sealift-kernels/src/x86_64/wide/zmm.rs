@@ -3,7 +3,7 @@
 //! The functions are inlined into kernels that are compiled for the same instructions.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, mem::MaybeUninit, ptr};
+use core::arch::x86_64::*;
 
 /// Four blocks.
 pub(in crate::x86_64) type Z = __m512i;
@@ -215,20 +215,6 @@ wide_fn! {
             _mm512_permutex2var_epi8(high_ab, even, high_cd),
             _mm512_permutex2var_epi8(high_ab, odd, high_cd),
         ]
-    }
-}
-
-wide_fn! {
-    /// Overwrites so many registers' room on the stack below the caller: as `stack::wipe`, for a kernel that
-    /// keeps arrays there.
-    #[inline(never)]
-    pub(super) fn wipe_stack<const REGISTERS: usize>() {
-        let mut room = [const { MaybeUninit::<Z>::uninit() }; REGISTERS];
-        let zeros = MaybeUninit::new(_mm512_setzero_si512());
-        for place in &mut room {
-            // SAFETY: a reference is writable and aligned.
-            unsafe { ptr::from_mut(place).write_volatile(zeros) };
-        }
     }
 }
 

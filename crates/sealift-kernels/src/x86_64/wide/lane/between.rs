@@ -1,7 +1,7 @@
 //! What goes from one pass to the next.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, mem::MaybeUninit};
+use core::{arch::x86_64::*, mem::MaybeUninit, slice};
 
 use super::{
     group::{Group, Hashed},
@@ -65,9 +65,9 @@ impl Between {
 
     /// Wipes what is secret, and what is hashed: in lanes without a message it is key stream.
     pub(super) fn wipe(&mut self) {
-        wipe(&mut self.secret);
+        wipe(slice::from_mut(&mut self.secret));
         for hashed in &mut self.hashed {
-            hashed[..self.used].iter_mut().for_each(wipe);
+            wipe(&mut hashed[..self.used]);
         }
         self.used = 0;
     }

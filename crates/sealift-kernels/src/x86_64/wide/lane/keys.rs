@@ -91,10 +91,10 @@ impl Keys {
     /// Wipes what was used.
     pub(super) fn wipe(&mut self) {
         if self.places > 0 {
-            wipe(&mut self.words);
+            wipe(&mut self.words.0);
         }
         for Schedules(groups) in &mut self.schedules[..self.places] {
-            groups.iter_mut().flat_map(|lanes| &mut lanes[..self.blocks]).for_each(wipe);
+            groups.iter_mut().for_each(|lanes| wipe(&mut lanes[..self.blocks]));
         }
         (self.blocks, self.places) = (0, 0);
     }

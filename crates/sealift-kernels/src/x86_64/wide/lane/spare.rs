@@ -44,8 +44,8 @@ impl Spare {
 }
 
 /// Overwrites registers or integers with zeros, whether or not anybody looks at them later.
-pub(super) fn wipe<T>(place: &mut T) {
+pub(super) fn wipe<T>(places: &mut [T]) {
     // SAFETY: a reference to what may hold any bytes.
-    unsafe { ptr::from_mut(place).write_bytes(0, 1) };
-    black_box(place);
+    unsafe { places.as_mut_ptr().write_bytes(0, places.len()) };
+    black_box(places);
 }

@@ -17,7 +17,7 @@ use nonces::Nonces;
 
 use super::item::{Ahead, Item, KeyForm};
 use super::lane::expand::{self, KEYS, Lanes, Schedules, Words};
-use super::zmm::{Z, load, transpose, wide_fn, wipe_stack};
+use super::zmm::{load, transpose, wide_fn};
 use crate::stack;
 use crate::x86_64::cpu::HaveVaes512;
 
@@ -44,9 +44,7 @@ pub(super) unsafe fn run(
         _ => unsafe { all::<14>(keys, tag_bytes, items, ahead) },
     }
     // The scratch, and what registers were put down beside and below it.
-    // SAFETY: `_token` is proof of the instructions.
-    unsafe { wipe_stack::<{ (size_of::<Scratch>() + stack::DEPTH) / size_of::<Z>() }>() };
-    stack::clear_registers();
+    stack::wipe::<{ size_of::<Scratch>() + stack::USUAL }>();
 }
 
 /// Messages of a group.
