@@ -35,22 +35,23 @@ pub(super) fn process<I: Isa, const LONG: bool>(
     // SAFETY: a slice is readable for its length.
     let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, aad.as_ptr(), aad.len()) };
     let mut ends = TagBlocks::of(narrow, counter, aad.len(), slot.text_len());
-    let first = first_block(narrow, counter, nonce, 0);
-    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, first, hash, Some(&mut ends), caching);
+    let hash = crypt::<I, LONG>(isa, schedule, &mut slot, counter, hash, Some(&mut ends), caching);
     slot.conclude(to_u128(narrow.xor(narrow.reverse(hash), ends.mask)))
 }
 
 /// Seals or opens a text and takes its ciphertext into a hash, and if it is a whole message's does what its tag needs besides.
+/// `before` is the counter block before its first.
 #[inline(always)]
 pub(super) fn crypt<I: Isa, const LONG: bool>(
     isa: I,
     schedule: &Expanded,
     slot: &mut Fitting<'_, '_>,
-    first: First,
+    before: __m128i,
     hash: __m128i,
     ends: Option<&mut TagBlocks>,
     caching: Caching,
 ) -> __m128i {
+    let first = first_block(isa.into(), before, slot.nonce());
     let op = slot.op();
     let text = Span::of(slot.text()).with(caching);
     if op == Op::Verify {
@@ -77,16 +78,10 @@ pub(super) fn first_counter<I: Isa>(isa: I, schedule: &Expanded, nonce: &[u8]) -
     ghash::absorb_block(narrow, schedule, hash, ghash::lengths(narrow, 0, nonce.len()))
 }
 
-/// The counter block of a text's first block, or of a part's so many blocks behind it. `before` is the one before.
+/// The counter block of a text's first block, which follows that.
 #[inline(always)]
-pub(super) fn first_block(
-    token: HaveAesNi,
-    before: __m128i,
-    nonce: &[u8],
-    part_begin: u32,
-) -> First {
-    let counter = is_plain(nonce).then(|| part_begin.wrapping_add(2));
-    First { block: token.later(before, 1), counter }
+pub(super) fn first_block(token: HaveAesNi, before: __m128i, nonce: &[u8]) -> First {
+    First { block: token.later(before, 1), is_public: is_plain(nonce) }
 }
 
 /// Whether a nonce stands in the first counter as it is.

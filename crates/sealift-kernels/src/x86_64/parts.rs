@@ -31,9 +31,8 @@ pub(super) fn part<I: Isa, const LONG: bool>(
     let counter = gcm::first_counter(isa, schedule, text.nonce());
     // Counters wrap in 32 bits, as they do block by block.
     let counter = narrow.later(counter, first_block as usize);
-    let first = gcm::first_block(narrow, counter, text.nonce(), first_block);
     let zero = narrow.broadcast(&0);
-    to_u128(gcm::crypt::<I, LONG>(isa, schedule, &mut text, first, zero, None, caching))
+    to_u128(gcm::crypt::<I, LONG>(isa, schedule, &mut text, counter, zero, None, caching))
 }
 
 /// The tag of a message whose parts have these hashes: each is multiplied with the power of the hash key that the blocks

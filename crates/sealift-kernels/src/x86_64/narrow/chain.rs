@@ -62,7 +62,7 @@ unsafe fn work<const SEAL: bool>(isa: HaveVaes256, call: &Call, items: &[Item], 
         // SAFETY: the caller promises a readable aad.
         let hash = unsafe { ghash::absorb_bytes(isa, schedule, zero, item.aad, aad_bytes) };
         let ends = TagBlocks::of(narrow, counter, aad_bytes, text_bytes);
-        let first = gcm::first_block(narrow, counter, nonce, 0);
+        let first = gcm::first_block(narrow, counter, nonce);
         let caching = if ahead.is_far { Caching::Asked(next.input) } else { Caching::Nothing };
         let text = Span::at(item.input, item.output, text_bytes).with(caching);
         // SAFETY: the caller promises a text to read and to write, and that it is long.

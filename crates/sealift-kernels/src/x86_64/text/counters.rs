@@ -3,15 +3,15 @@
 
 use core::arch::x86_64::__m128i;
 
-use crate::x86_64::{isa::Isa, window::item::LONGEST_TEXT};
+use crate::x86_64::{aesni::to_u128, isa::Isa, window::item::LONGEST_TEXT};
 
 /// The counter block of a text's first block.
 #[derive(Clone, Copy)]
 pub(in crate::x86_64) struct First {
     /// It, reversed.
     pub(in crate::x86_64) block: __m128i,
-    /// Its counter, if anybody may know it: a hashed nonce tells of the hash key.
-    pub(in crate::x86_64) counter: Option<u32>,
+    /// Whether anybody may know it: a hashed nonce tells of the hash key.
+    pub(in crate::x86_64) is_public: bool,
 }
 
 /// Reversed counter blocks.
@@ -28,7 +28,7 @@ impl<I: Isa> Counters<I> {
     /// Those from the first of a text on.
     #[inline(always)]
     pub(super) fn new(isa: I, first: First) -> Counters<I> {
-        let low = first.counter.map_or(SECRET, |counter| (counter % 256) as usize);
+        let low = if first.is_public { (to_u128(first.block) % 256) as usize } else { SECRET };
         Counters { now: isa.counters(first.block), low }
     }
 
