@@ -154,12 +154,13 @@ test-rust: $(TESTING) ## Run the Rust tests, those in doc comments and in exampl
 	@echo "Testing the crates"
 	@SEALIFT_TEST_SCALE=$${SEALIFT_TEST_SCALE:-0.1} cargo test --workspace
 	@echo "Looking at what the kernels, built as users build them, leave on the stack"
-	@cargo test --release $(KERNELS) --test residue
+	@CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		cargo test --release -p sealift-kernels --test residue
 
-# What frames hold, and which registers inline assembly gets, depends on it.
-LEVELS ?= 1 s
+# What a frame holds, and which registers inline assembly gets, depends on the level.
+LEVELS ?= 1 3 s
 .PHONY: levels
-levels: $(TESTING) ## Build the kernels at the levels of optimisation LEVELS (1 s) and look at what they leave on the stack; a minute each
+levels: $(TESTING) ## Build the kernels at the opt-levels LEVELS (1 3 s) and look at what they leave on the stack; a minute each
 	@for level in $(LEVELS); do \
 		echo "Looking at what kernels of opt-level $$level leave on the stack"; \
 		CARGO_PROFILE_RELEASE_OPT_LEVEL=$$level cargo test --quiet --release -p sealift-kernels --test residue || exit 1; \

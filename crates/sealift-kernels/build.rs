@@ -1,11 +1,11 @@
-//! Says whether functions have large frames on the stack, as they have where they are not optimised for speed.
+//! Says whether functions have small frames on the stack, as they have where they are optimised for speed.
 
 use std::env;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(sealift_large_frames)");
-    if !env::var("OPT_LEVEL").is_ok_and(|level| ["2", "3"].contains(&level.as_str())) {
-        println!("cargo::rustc-cfg=sealift_large_frames");
+    println!("cargo::rustc-check-cfg=cfg(sealift_small_frames)");
+    if env::var("OPT_LEVEL").is_ok_and(|level| ["2", "3"].contains(&level.as_str())) {
+        println!("cargo::rustc-cfg=sealift_small_frames");
     }
 }

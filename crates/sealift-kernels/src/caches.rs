@@ -11,8 +11,8 @@ pub(crate) enum Caching {
     Nothing,
     /// They are asked for it ahead, and then for what is at an address.
     Asked(*const u8),
-    /// Its result is stored past them, unless it is in its text's place or begins within a cache line. Before anything else is done
-    /// with it comes [`settle`], of which [`Texts::settling`] takes care.
+    /// Its result is stored past them in whole lines, unless it is in its text's place, or short and not of whole lines. Before
+    /// anything else is done with it comes [`settle`], of which [`Texts::settling`] takes care.
     Passed,
 }
 

@@ -61,8 +61,8 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     }
     if work_range(path, work, range, schedules) {
         match schedules {
-            Schedules::One(_) | Schedules::Each(_) => stack::wipe::<{ stack::USUAL }>(),
-            Schedules::Raw => stack::wipe::<{ stack::DEEP }>(),
+            Schedules::One(_) | Schedules::Each(_) => stack::wipe::<{ stack::KERNEL_BYTES }>(),
+            Schedules::Raw => stack::wipe::<{ stack::RAW_KEYS_BYTES }>(),
         }
     }
 }
@@ -227,13 +227,13 @@ pub fn process(path: Path, schedule: &Schedule, slot: Slot<'_>) -> Status {
 /// The same for one of a batch whose texts have so many bytes.
 #[inline]
 fn within(path: Path, schedule: &Schedule, slot: Slot<'_>, whole_bytes: u64) -> Status {
-    let is_short = length(&slot.text) <= short_bytes(path);
+    // The model works what was not expanded for this path.
+    let is_short = length(&slot.text) <= short_bytes(path) && schedule.expanded().is_fast();
     let status = alone(path, schedule, slot, whole_bytes);
-    match path {
-        #[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-        Path::Vaes512(_) if is_short => stack::wipe::<{ stack::NEAREST }>(),
-        _ if is_short => stack::wipe::<{ stack::NEAR }>(),
-        _ => stack::wipe::<{ stack::USUAL }>(),
+    if is_short {
+        stack::wipe::<{ stack::MESSAGE_BYTES }>();
+    } else {
+        stack::wipe::<{ stack::KERNEL_BYTES }>();
     }
     status
 }

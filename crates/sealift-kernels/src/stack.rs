@@ -7,13 +7,13 @@ use core::mem::MaybeUninit;
 use crate::x86_64::registers;
 
 /// Calls code that leaves secrets behind, a library of others or what moves a key, and then wipes the vector registers
-/// and the stack it worked on, down to 16 KiB. Only the result is left.
+/// and 16 KiB of the stack it worked on. Only the result is left.
 ///
 /// A [`Key`](sealift_core::Key) is an array that each move copies: made and given to an engine in here, it leaves none.
 #[inline]
 pub fn wipe_after<R>(work: impl FnOnce() -> R) -> R {
     let result = below(work);
-    wipe::<OTHERS>();
+    wipe_foreign();
     result
 }
 
@@ -31,40 +31,39 @@ fn below<R>(work: impl FnOnce() -> R) -> R {
 /// that is known to hold secrets is wiped by its owner. Registers are cleared first: what is called next may put them
 /// down, as the dynamic linker does. The tests `residue` look for what is left.
 #[inline(never)]
-pub(crate) fn wipe<const DEPTH: usize>() {
+pub(crate) fn wipe<const BYTES: usize>() {
     clear_registers();
-    overwrite::<DEPTH>();
+    overwrite::<BYTES>();
 }
 
-/// How much larger frames are than those of code that is optimised for speed.
-const FRAMES: usize = if cfg!(sealift_large_frames) { 4 } else { 1 };
+/// The same for code of others. It is compiled here, whoever calls it.
+#[inline(never)]
+fn wipe_foreign() {
+    clear_registers();
+    overwrite::<{ 16 << 10 }>();
+}
 
-/// How deep one short message reaches that is worked in the largest registers.
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-pub(crate) const NEAREST: usize = 768 * FRAMES;
+/// How much larger frames may be than those of code that is optimised for speed.
+const FRAME_FACTOR: usize = if cfg!(sealift_small_frames) { 1 } else { 4 };
 
-/// The same in smaller ones, and for an expansion.
-pub(crate) const NEAR: usize = (1 << 10) * FRAMES;
+/// Bytes of stack below one short message, and below an expansion.
+// IMPLEMENTATION NOTE: a third less is too little for both where Cargo compiles as it does by itself, in 16 units: with one unit, as
+// this workspace is compiled, frames are smaller.
+pub(crate) const MESSAGE_BYTES: usize = 1_536 * FRAME_FACTOR;
 
-/// The same for lanes under expanded keys.
-#[cfg(all(target_arch = "x86_64", not(sealift_portable)))]
-pub(crate) const LANES: usize = (3 << 10) * FRAMES;
+/// Bytes of stack below a kernel that keeps no arrays, or those of one text: its round keys and powers in all lanes are 2 KiB.
+pub(crate) const KERNEL_BYTES: usize = (6 << 10) * FRAME_FACTOR;
 
-/// The same for a kernel that keeps no arrays, or those of one text: its round keys and powers in all lanes are 2 KiB.
-pub(crate) const USUAL: usize = (4 << 10) * FRAMES;
-
-/// The same for a kernel that keeps arrays of the largest registers, and for one that is called by what expands raw keys.
-pub(crate) const DEEP: usize = (6 << 10) * FRAMES;
-
-/// The same for code of others.
-const OTHERS: usize = (16 << 10) * FRAMES;
+/// Bytes of stack below a kernel that keeps arrays of the largest registers, and below what expands raw keys and calls another.
+pub(crate) const RAW_KEYS_BYTES: usize = (8 << 10) * FRAME_FACTOR;
 
 /// Makes so many bytes of the caller's own stack zeros.
 // IMPLEMENTATION NOTE: part by part, because from 2 KiB on the C library stores in a way that takes long to begin; and from a cache
 // line's begin on, because each store across two lines takes as long as two.
 #[inline(always)]
 fn overwrite<const BYTES: usize>() {
-    let (mut bytes, zero) = ([MaybeUninit::<u8>::uninit(); BYTES], MaybeUninit::new(0));
+    let mut bytes = [MaybeUninit::<u8>::uninit(); BYTES];
+    let zero = MaybeUninit::new(0);
     bytes[..LINE].fill(zero);
     bytes[BYTES - LINE..].fill(zero);
     let begin = bytes.as_ptr().addr().wrapping_neg() % LINE;

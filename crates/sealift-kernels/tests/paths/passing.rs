@@ -106,12 +106,14 @@ fn results_that_go_past_the_caches_are_the_same() {
     let mut random = Random(37);
     for path in Path::available() {
         for (i, text_bytes) in
-            [1_500, 1_536, 1_552, 1_600, 2_048, 4_096 + 64, 6_000, 16_384].into_iter().enumerate()
+            [1_500, 1_536, 1_552, 1_600, 2_048, 4_096 + 64, 6_000, 16_384, 16_400, 20_001]
+                .into_iter()
+                .enumerate()
         {
             let (key, text) = (random.bytes([16, 24, 32][i % 3]), random.bytes(text_bytes));
             let right = worked(Path::Model, Op::Seal, Form::One, &key, &text, &[], 0);
             for form in [Form::One, Form::Each, Form::Raw] {
-                for behind in [0, 16 + i % 2] {
+                for behind in [0, 16 * (1 + i % 3), 17] {
                     let case = format!("{path:?} {form:?} {text_bytes} bytes, {behind} behind");
                     let sealed = worked(path, Op::Seal, form, &key, &text, &[], behind);
                     assert!(sealed.texts == right.texts && sealed.tags == right.tags, "{case}");

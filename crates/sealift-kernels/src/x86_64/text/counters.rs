@@ -32,9 +32,14 @@ impl<I: Isa> Counters<I> {
         Counters { now: isa.counters(first.block), low }
     }
 
-    /// The counter blocks of the next `N` registers, with the first round key added.
+    /// The counter blocks of the next `N` registers, with the first round key added; so many of them are used.
     #[inline(always)]
-    pub(super) fn blocks<const N: usize>(&mut self, isa: I, key: I::Register) -> [I::Register; N] {
+    pub(super) fn blocks<const N: usize>(
+        &mut self,
+        isa: I,
+        key: I::Register,
+        used: usize,
+    ) -> [I::Register; N] {
         let mut blocks = [self.now; N];
         let changes_last_byte_only = self.low + N * I::LANES <= 256;
         if changes_last_byte_only && I::LOADS_BLOCKS {
@@ -63,9 +68,9 @@ impl<I: Isa> Counters<I> {
                 *block = isa.xor(isa.reverse(counter), key);
             }
         }
-        self.now = isa.later(self.now, N * I::LANES);
+        self.now = isa.later(self.now, used);
         // Back to a byte, and a secret stays one.
-        self.low = (self.low + N * I::LANES) & !256;
+        self.low = (self.low + used) & !256;
         blocks
     }
 }

@@ -17,7 +17,6 @@ use core::arch::x86_64::__m128i;
 
 use sealift_core::Op;
 
-use self::end::end;
 pub(super) use self::{
     chain::Chain,
     counters::{COUNTER_BLOCKS, CounterBlocks, First},
@@ -25,6 +24,7 @@ pub(super) use self::{
     span::Span,
     steps::Steps,
 };
+use self::{end::end, span::LINE};
 use super::{cpu::HaveAesNi, ctr, ghash, isa::Isa};
 use crate::schedule::{Expanded, POWERS};
 
@@ -136,14 +136,20 @@ unsafe fn work<I: Isa, const LONG: bool, const SEAL: bool>(
         None
     };
     let mut steps = Steps::new(isa, schedule, &powers, keys, first, hash);
+    if I::BYTES == LINE
+        && let Some(blocks) = text.blocks_before_line()
+    {
+        // SAFETY: the caller promises a long text, which has more than four registers.
+        unsafe { steps.work_head::<SEAL>(&mut text, blocks) };
+    }
     // Lanes need a power each, and the last blocks have the first powers.
     let end_blocks = (text.len() - 1) % short_bytes::<I>() / 16 + 1;
     if end_blocks + usize::from(lengths.is_some()) < I::LANES {
-        // SAFETY: the caller promises a long text, which has more than two registers.
+        // SAFETY: the caller promises a long text, which has more than four registers, and a part of one at most was taken.
         unsafe { steps.work_two::<SEAL>(&mut text) };
     }
     if SEAL {
-        // SAFETY: the caller promises a long text, which has more than two registers, and two at most were taken.
+        // SAFETY: the caller promises a long text, which has more than four registers, and fewer were taken.
         unsafe { steps.seal(&mut text, lengths, mask) }
     } else {
         // SAFETY: as for a seal.

@@ -6,7 +6,7 @@ use core::hint::black_box;
 use super::{
     STEP,
     counters::{Counters, First},
-    end::{InOrder, end},
+    end::{self, InOrder, end},
     end_registers,
     span::{LINE, Span},
 };
@@ -104,6 +104,32 @@ impl<'s, I: Isa> Steps<'s, I> {
         self.powers.expect("there are powers wherever there are steps")
     }
 
+    /// The first blocks of a text by themselves, fewer than a register has, so that a cache line's begin follows.
+    ///
+    /// # Safety
+    /// So much text is left to read and to write.
+    #[inline(always)]
+    pub(super) unsafe fn work_head<const SEAL: bool>(&mut self, text: &mut Span, blocks: usize) {
+        let (isa, head) = (self.isa, text.first(16 * blocks));
+        let mut input = [isa.broadcast(&0)];
+        // SAFETY: the caller promises so many bytes, a part of one register.
+        unsafe { end::load(isa, &head, 0..1, &mut input) };
+        let mut states = self.counters.blocks::<1>(isa, self.round_key(0), blocks);
+        self.rounds(1, &mut states, &mut []);
+        // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
+        let output = unsafe { end::store(self, &states, &input, &head) };
+        self.take_first(if SEAL { &output } else { &input }, blocks);
+        text.begin_line(head.len());
+    }
+
+    /// Takes so many blocks of ciphertext into the hash, with zeros behind them. Nothing is in its other lanes yet.
+    #[inline(always)]
+    fn take_first<const N: usize>(&mut self, ciphertext: &[I::Register; N], blocks: usize) {
+        let powers = InOrder { schedule: self.schedule, first: POWERS - blocks };
+        let sums = self.weave(&mut [], ciphertext, powers, &mut []);
+        self.hash = self.isa.first_lane(self.isa.sum(sums.reduced(self.isa)));
+    }
+
     /// The first two registers of a text by themselves, so that the end has more.
     ///
     /// # Safety
@@ -117,11 +143,7 @@ impl<'s, I: Isa> Steps<'s, I> {
         fetch(self.isa, text, 2 * I::BYTES);
         // SAFETY: the caller promises as many to write, and nothing was taken from the text since.
         let output = unsafe { self.finish(&states, &input, text) };
-        // Nothing is in the other lanes of the hash yet.
-        let ciphertext = if SEAL { output } else { input };
-        let powers = InOrder { schedule: self.schedule, first: POWERS - 2 * I::LANES };
-        let sums = self.weave(&mut [], &ciphertext, powers, &mut []);
-        self.hash = self.isa.first_lane(self.isa.sum(sums.reduced(self.isa)));
+        self.take_first(if SEAL { &output } else { &input }, 2 * I::LANES);
     }
 
     /// Seals a text: a step is hashed while the next one is encrypted, and `mask`, a block with the first round key added, is
@@ -250,7 +272,7 @@ impl<'s, I: Isa> Steps<'s, I> {
     /// The next counters, before the first round.
     #[inline(always)]
     pub(super) fn begin<const N: usize>(&mut self) -> [I::Register; N] {
-        self.counters.blocks(self.isa, self.round_key(0))
+        self.counters.blocks(self.isa, self.round_key(0), N * I::LANES)
     }
 
     /// Takes registers of ciphertext into the hash, in lanes, between as many rounds.

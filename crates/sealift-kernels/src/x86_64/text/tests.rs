@@ -197,11 +197,12 @@ fn bytes(len: usize, seed: usize) -> Vec<u8> {
 
 /// Lengths around each end and each step of every width, and others.
 fn lengths() -> impl Iterator<Item = usize> {
-    (0..700).chain(
-        [0, 256, 512, 768, 1_024, 1_536, 4_096]
-            .into_iter()
-            .flat_map(|whole| (0..70usize).map(move |more| 700 + whole + more * 5)),
-    )
+    let around = [0, 256, 512, 768, 1_024, 1_536, 4_096]
+        .into_iter()
+        .flat_map(|whole| (0..70usize).map(move |more| 700 + whole + more * 5));
+    // Whole cache lines, and so long that they pass the caches wherever they begin.
+    let passing = (12..80).map(|lines| 64 * lines).chain([16_386, 16_404, 17_016]);
+    (0..700).chain(around).chain(passing)
 }
 
 /// For texts of three lengths in a row three ways.

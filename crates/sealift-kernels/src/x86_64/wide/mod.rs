@@ -64,11 +64,9 @@ pub(crate) fn run(
         // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
         unsafe { kernel(token, together, items, ahead) };
     });
-    // The other kernels wipe the stack below themselves.
-    match (lane::wipe(), schedules) {
-        (false, _) => {}
-        (true, Schedules::Raw) => stack::wipe::<{ stack::USUAL }>(),
-        (true, Schedules::One(_) | Schedules::Each(_)) => stack::wipe::<{ stack::LANES }>(),
+    if lane::wipe() {
+        // The other kernels wipe the stack below themselves.
+        stack::wipe::<{ stack::KERNEL_BYTES }>();
     }
     rest
 }

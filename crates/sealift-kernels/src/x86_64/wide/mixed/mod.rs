@@ -44,7 +44,7 @@ pub(super) unsafe fn run(
         _ => unsafe { all::<14>(keys, tag_bytes, items, ahead) },
     }
     // The scratch, and what registers were put down beside and below it.
-    stack::wipe::<{ size_of::<Scratch>() + stack::USUAL }>();
+    stack::wipe::<{ size_of::<Scratch>() + stack::KERNEL_BYTES }>();
 }
 
 /// Messages of a group.
