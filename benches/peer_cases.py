@@ -19,6 +19,9 @@ from sealift_lab.model.workload import (
     of_size,
 )
 
+ENGINE, CIPHER = "engine", "cipher"
+"""Arms of Sealift."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -30,7 +33,7 @@ class Case:
         title: For people.
         workload: The messages.
         batch: Messages in a call of the engine and the kernels; all of them for 0.
-        own: Who of Sealift others are compared with.
+        sealift: The arm of Sealift that libraries are compared with.
         is_usual: Whether it is measured without being named.
     """
 
@@ -39,7 +42,7 @@ class Case:
     title: str
     workload: Workload
     batch: int = 0
-    own: str = "engine"
+    sealift: str = ENGINE
     is_usual: bool = True
 
     @property
@@ -145,10 +148,10 @@ def _small_call(plain: Case, batch: int) -> Case:
 
 
 def _one_at_a_time(plain: Case) -> Case:
-    """Whoever has one message now takes `Cipher`, which needs no engine."""
-    kind = "one at a time"
-    title = f"{plain.title}, {kind}"
-    return replace(plain, name=f"{plain.name}-single", kind=kind, title=title, batch=1, own=CIPHER)
+    """By `Cipher`, which is for single messages and needs no engine."""
+    kind = "one at a time by Cipher"
+    name, title = f"{plain.name}-single", f"{plain.title}, {kind}"
+    return replace(plain, name=name, kind=kind, title=title, batch=1, sealift=CIPHER)
 
 
 def _document_003() -> Iterator[Case]:
@@ -162,7 +165,6 @@ def _document_003() -> Iterator[Case]:
     yield Case("003-as-logged", "document 003", title, workload)
 
 
-CIPHER = "cipher"
 # Messages in a ring: different ones, and few enough for a core's caches.
 RING = 1_024
 # As many by size as no cache holds.

@@ -6,8 +6,8 @@ Usage: python benches/peers.py --out FOLDER [--case NAME]... [--seconds SECONDS]
 A case is some messages, under one key, many or a fresh key each. Every arm works the same messages
 in turn, in processes kept to one core:
 
-- the engine: Engine::detect() with its default policy and devices, all messages in one call;
-  where messages come one at a time, Cipher in its place;
+- the engine: Engine::detect() with its default policy and devices, all messages in one call; in
+  the case for it Cipher, one message at a time;
 - the kernels alone, with expanded keys and checked columns;
 - ports: the vector instructions of AES-GCM alone, without memory: the peak of this processor;
 - memcpy: texts copied by the C library, where no cache holds them;
@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import sealift
-from peer_cases import Case, cases
+from peer_cases import CIPHER, ENGINE, Case, cases
 from sealift.exit_code import ExitCode
 from sealift_lab.claim.claims import finding
 from sealift_lab.experiments.document_003.messages import NAMES
@@ -117,7 +117,7 @@ def plan_of(
         operation="message",
         axes=[Axis(name, title) for name, title in AXES.items()],
         preferred={"kind": "sealed", "size_bytes": 128, "keys": "sessions:1024"},
-        names={**{str(key): name for key, name in NAMES.items()}, **names},
+        names={**{str(key): name for key, name in NAMES.items()}, CIPHER: "Cipher", **names},
     )
     return Plan(
         schema=SCHEMA,
@@ -165,7 +165,7 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
     folder, libraries = arguments.out, libraries_of(arguments.binary)
     there = {name: f"{name} {each['version']}" for name, each in libraries.items() if PEER in each}
     names = {**OWN_ARMS, **there, MEMCPY: "texts copied"}
-    arms, ending = [*names], "complete"
+    ending = "complete"
     plan = plan_of(chosen, names, arguments)
     create(folder, plan, Surroundings(describe(), [*map(_device, libraries.items())]))
     blocks = [0] * len(chosen)
@@ -173,6 +173,7 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
         try:
             for process, (group, case) in product(range(arguments.processes), enumerate(chosen)):
                 print(f"[{process + 1}/{arguments.processes}] {case.title}", file=sys.stderr)
+                arms = _arms_of(case, names)
                 documents = _run_case(arguments, case, arms, process, len(chosen))
                 lines = sample_lines(documents, arms, group, process, blocks[group])
                 blocks[group] = lines[-1].block + 1 if lines else blocks[group]
@@ -186,7 +187,8 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
 
 def _arms_of(case: Case, names: Iterable[str]) -> list[str]:
     """Who takes part. An arm of some cases alone is the last: others keep their places."""
-    return [arm for arm in names if arm != MEMCPY or case.is_from_memory]
+    there = (arm for arm in names if arm != MEMCPY or case.is_from_memory)
+    return [case.sealift if arm == ENGINE else arm for arm in there]
 
 
 def libraries_of(binary: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -209,8 +211,7 @@ def _run_case(
     seconds = arguments.seconds / cases / arguments.processes
     core = max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core
     command = [str(arguments.binary)]
-    for arm in _arms_of(case, arms):
-        command += ["--arm", case.own if arm == ENGINE else arm]
+    command += [word for arm in arms for word in ("--arm", arm)]
     command += ["--keys", keys, "--batch", str(case.batch), "--seconds", f"{seconds:.3f}"]
     command += ["--seed", str(arguments.seed + process), "--cores", str(core)]
     text = "\n".join(message_lines(case.workload))
@@ -219,9 +220,7 @@ def _run_case(
         failed = f"ended with {ran.returncode}: {shlex.join(command)}"
         print(f"peers: {case.name} {failed}", file=sys.stderr)
         raise SystemExit(CODES.get(ran.returncode, ExitCode.PART_FAILED))
-    documents = [json.loads(line) for line in ran.stdout.splitlines()]
-    # It has the engine's place in all tables.
-    return [{**each, "arm": ENGINE} if each.get("arm") == case.own else each for each in documents]
+    return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
 def _reports(
@@ -299,7 +298,6 @@ NAME, PEER, ARM = "peers", "peer", "implementation"
 LINE = ("operation", "key_len", "nonce_len", "aad_len", "text_len", "tag_len")
 MEMCPY = "memcpy"
 LIMITS = ("kernels", "ports", MEMCPY)
-ENGINE = "engine"
 OWN_ARMS = {ENGINE: "Engine::run", "kernels": "kernels", "ports": "instructions alone"}
 AXES = {
     "kind": "kind",

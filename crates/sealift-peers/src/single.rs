@@ -1,7 +1,6 @@
 //! [`sealift::Cipher`] as users call it: one message at a time, without an engine.
 
 use crate::cipher::{Cipher, Opening, Refused, Sealing};
-use crate::peers::lacks_usual;
 use sealift::{CipherError, Key, Op, Slot, SlotTag, SlotText, Stability, Status};
 use sealift_probes::ArmSpec;
 
@@ -18,7 +17,8 @@ impl Cipher for Single {
     }
 
     fn lacks(&self, spec: &ArmSpec) -> Option<String> {
-        lacks_usual(spec, &[16, 24, 32], &[16])
+        let other = spec.columns.tag_bytes.iter().find(|bytes| **bytes != 16)?;
+        Some(format!("it takes no tag of {other} bytes"))
     }
 
     fn expand(&self, raw: &[u8], _: usize) -> Result<sealift::Cipher, Refused> {

@@ -126,6 +126,14 @@ fn every_library_works_unusual_lengths_right_or_says_that_it_does_not() {
     }
 }
 
+#[test]
+fn one_message_at_a_time_may_have_any_nonce() {
+    let columns = messages(&[16, 24, 32], &[1, 12, 128], &[16], 300);
+    for regime in [Regime::Sessions(8), Regime::Fresh] {
+        assert_eq!(checked("cipher", &spec(columns.clone(), regime, 300)), Ok(None));
+    }
+}
+
 /// Does what its methods say, and nothing of AES.
 struct Broken;
 

@@ -60,7 +60,7 @@ fn why(error: &libloading::Error) -> String {
 }
 
 /// Why a library with the usual lengths only can't work such messages; nothing when it can.
-pub(crate) fn lacks_usual(spec: &ArmSpec, key_bytes: &[u8], tag_bytes: &[u8]) -> Option<String> {
+fn lacks_usual(spec: &ArmSpec, key_bytes: &[u8], tag_bytes: &[u8]) -> Option<String> {
     let columns = &spec.columns;
     let lacks = |what: &str, column: &[u8], takes: &[u8]| {
         let other = column.iter().find(|bytes| !takes.contains(bytes))?;
