@@ -32,7 +32,7 @@ def speed(sources: Sequence[Source]) -> str:
     return (
         f"Speed of `Engine::run` over that of the fastest of {many} "
         "other libraries, one core, AES-128. **Bold**: that library is faster, by this; ≈: no "
-        f"difference shown; blank: not measured.\n\n{pivot('message', cells)}\n\n"
+        f"difference shown.\n\n{pivot('message', cells)}\n\n"
         f"{_short_conditions(found)}; [all cases and machines](docs/performance.md)."
     )
 
@@ -81,12 +81,11 @@ def cells(sources: Sequence[Source]) -> str:
 
 
 def contests(found: Findings) -> list[Contest]:
-    """The cases that have Sealift, as the engine, and a library."""
+    """The cases that have Sealift and a library; Cipher stands for the engine where it was measured."""
     every = list[Contest]()
     for _, group in groupby(found.results[PEERS].rows, key=lambda row: row.group):
         arms = {str(row.subject): row for row in group if not row.wrong}
         others = [row for name, row in arms.items() if name not in OWN_ARMS and row.ratio]
-        # One of them is there.
         if others and (own := arms.pop(CIPHER, None) or arms.get(ENGINE)):
             every.append(({**arms, ENGINE: own}, min(others, key=lambda row: row.time.value)))
     return every
@@ -180,7 +179,7 @@ def _case(found: Findings, contest: Contest, limit: str) -> list[str]:
     arms, best = contest
     kernels, most = arms.get(KERNELS), arms.get(limit)
     share = times(found.run, kernels, most).value if kernels and most else None
-    assert best.ratio, "the engine is the reference"
+    assert best.ratio, "Sealift is the reference"
     standing = format_estimate(best.ratio.inverse())
     if best.verdict is not Verdict.SLOWER:
         standing = f"**{standing}**" if best.verdict is Verdict.FASTER else f"{standing}\u202f≈"
@@ -196,7 +195,7 @@ def _case(found: Findings, contest: Contest, limit: str) -> list[str]:
 
 def _standing(best: Row, names: Mapping[str, str]) -> str:
     """How many times as fast as the fastest library the engine is, and whether that was shown."""
-    assert best.ratio, "the engine is the reference"
+    assert best.ratio, "Sealift is the reference"
     if best.verdict is Verdict.FASTER:
         name = name_of(best.subject, names).partition(" ")[0]
         return f"**{name} {format_number(best.ratio.value)}**"

@@ -5,7 +5,7 @@ use std::env;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(sealift_small_frames)");
-    if env::var("OPT_LEVEL").is_ok_and(|level| ["2", "3"].contains(&level.as_str())) {
+    if env::var("OPT_LEVEL").is_ok_and(|level| level == "3") {
         println!("cargo::rustc-cfg=sealift_small_frames");
     }
 }

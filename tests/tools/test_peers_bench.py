@@ -32,7 +32,8 @@ text, seed = sys.stdin.read(), int(sys.argv[sys.argv.index("--seed") + 1])
 if FAILS:
     sys.exit(FAILS)
 assert text.splitlines()[0].split()[0] in ("seal", "open", "forged"), text
-arms = dict(engine=200, kernels=150, ports=50, fast=100)
+first = sys.argv[sys.argv.index("--arm") + 1]
+arms = {{first: 200, "kernels": 150, "ports": 50, "fast": 100}}
 if "memcpy" in sys.argv:
     arms["memcpy"] = 80
 for name in arms:
@@ -93,6 +94,17 @@ def test_texts_are_copied_where_no_cache_holds_them(
     found = results(Run(out))["peers"]
     copies = [row for row in found.rows if row.subject == "memcpy"]
     assert [row.work["kind"] for row in copies] == ["opened from memory"]
+
+
+def test_cipher_stands_for_the_engine_where_messages_come_one_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    single = "128-many-128-single"
+    code, out = measure(tmp_path, monkeypatch, "--case", "16-one", "--case", single)
+    assert code == 0
+    found = results(Run(out))["peers"]
+    references = {row.work["kind"]: row.reference for row in found.rows if row.subject == "fast"}
+    assert references == {"sealed": "engine", "one at a time by Cipher": "cipher"}
 
 
 def test_a_wrong_result_ends_it_with_the_code_for_that(

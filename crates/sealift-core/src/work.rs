@@ -32,8 +32,8 @@ impl<'w> Work<'w> {
         Ok(Self { batch, output, keys, shape })
     }
 
-    /// The same for who needs it no longer than `run` takes: it is made where it stays, and its output is taken from where it
-    /// is, which is empty afterwards if the batch is right. To move one makes a call with one message a fiftieth longer.
+    /// The same for who needs it no longer than `run` takes: it is made where it stays. `output` is left empty if the batch is
+    /// right: to move one makes a call with one message a fiftieth longer.
     ///
     /// # Errors
     /// As [`new`](Self::new).

@@ -48,7 +48,7 @@ pub enum CtrError {
 
 fn add_key_stream(path: Path, schedule: &Schedule, counter: [u8; 16], text: SlotText<'_>) {
     worked(path, schedule.expanded(), u128::from_be_bytes(counter), text);
-    stack::wipe::<{ stack::KERNEL_BYTES }>();
+    stack::wipe_kernel();
 }
 
 // Not a part of what calls it, so that its stack can be wiped.

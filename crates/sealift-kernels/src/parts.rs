@@ -101,7 +101,7 @@ impl LongMessage for Parts {
         PartHash::new(blocks, |to| {
             let _settling = texts.settling();
             self.hash(first_block, text, caching, to);
-            stack::wipe::<{ stack::KERNEL_BYTES }>();
+            stack::wipe_kernel();
         })
     }
 
@@ -113,7 +113,7 @@ impl LongMessage for Parts {
         match Fitting::of(&mut slot) {
             Some(fitting) if is_whole => {
                 let status = self.verdict(fitting, hashes);
-                stack::wipe::<{ stack::KERNEL_BYTES }>();
+                stack::wipe_kernel();
                 status
             }
             _ => {

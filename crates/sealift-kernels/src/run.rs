@@ -61,8 +61,8 @@ pub fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedules: Sche
     }
     if work_range(path, work, range, schedules) {
         match schedules {
-            Schedules::One(_) | Schedules::Each(_) => stack::wipe::<{ stack::KERNEL_BYTES }>(),
-            Schedules::Raw => stack::wipe::<{ stack::RAW_KEYS_BYTES }>(),
+            Schedules::One(_) | Schedules::Each(_) => stack::wipe_kernel(),
+            Schedules::Raw => stack::wipe_raw_keys(),
         }
     }
 }
@@ -231,9 +231,9 @@ fn within(path: Path, schedule: &Schedule, slot: Slot<'_>, whole_bytes: u64) -> 
     let is_short = length(&slot.text) <= short_bytes(path) && schedule.expanded().is_fast();
     let status = alone(path, schedule, slot, whole_bytes);
     if is_short {
-        stack::wipe::<{ stack::MESSAGE_BYTES }>();
+        stack::wipe_message();
     } else {
-        stack::wipe::<{ stack::KERNEL_BYTES }>();
+        stack::wipe_kernel();
     }
     status
 }

@@ -46,7 +46,7 @@ impl Schedule {
     pub(crate) fn at(expanded: Place, path: Path, key: &Key) -> Schedule {
         let mut schedule = Schedule { expanded, fast_rounds: 0 };
         schedule.expand(path, key.as_bytes());
-        stack::wipe::<{ stack::MESSAGE_BYTES }>();
+        stack::wipe_message();
         schedule
     }
 
@@ -74,7 +74,7 @@ impl Schedule {
     pub fn replace(&mut self, path: Path, key: &[u8]) -> Result<(), KeyError> {
         KeyLength::from_bytes(key.len())?;
         self.expand(path, key);
-        stack::wipe::<{ stack::MESSAGE_BYTES }>();
+        stack::wipe_message();
         Ok(())
     }
 

@@ -30,32 +30,49 @@ fn below<R>(work: impl FnOnce() -> R) -> R {
 /// called has to be a function of its own, not inlined, that reaches no deeper; memory
 /// that is known to hold secrets is wiped by its owner. Registers are cleared first: what is called next may put them
 /// down, as the dynamic linker does. The tests `residue` look for what is left.
+// What others may call inline calls one of those below, which are compiled here and not as their crate is.
 #[inline(never)]
 pub(crate) fn wipe<const BYTES: usize>() {
     clear_registers();
     overwrite::<BYTES>();
 }
 
-/// The same for code of others. It is compiled here, whoever calls it.
+/// [`wipe`] below one short message, and below an expansion.
+// IMPLEMENTATION NOTE: 1 KiB is too little where Cargo compiles as it does by itself, in 16 units: with one unit, as this workspace is
+// compiled, frames are smaller.
+#[inline(never)]
+pub(crate) fn wipe_message() {
+    clear_registers();
+    overwrite::<{ 1_536 * FRAME_FACTOR }>();
+}
+
+/// [`wipe`] below a kernel that keeps no arrays, or those of one text.
+#[inline(never)]
+pub(crate) fn wipe_kernel() {
+    clear_registers();
+    overwrite::<KERNEL_BYTES>();
+}
+
+/// [`wipe`] below a kernel that keeps arrays of the largest registers, and below what expands raw keys and calls another.
+#[inline(never)]
+pub(crate) fn wipe_raw_keys() {
+    clear_registers();
+    overwrite::<{ (8 << 10) * FRAME_FACTOR }>();
+}
+
+/// [`wipe`] below code of others.
 #[inline(never)]
 fn wipe_foreign() {
     clear_registers();
     overwrite::<{ 16 << 10 }>();
 }
 
-/// How much larger frames may be than those of code that is optimised for speed.
-const FRAME_FACTOR: usize = if cfg!(sealift_small_frames) { 1 } else { 4 };
-
-/// Bytes of stack below one short message, and below an expansion.
-// IMPLEMENTATION NOTE: a third less is too little for both where Cargo compiles as it does by itself, in 16 units: with one unit, as
-// this workspace is compiled, frames are smaller.
-pub(crate) const MESSAGE_BYTES: usize = 1_536 * FRAME_FACTOR;
-
 /// Bytes of stack below a kernel that keeps no arrays, or those of one text: its round keys and powers in all lanes are 2 KiB.
+// IMPLEMENTATION NOTE: 4 KiB are too little with 16 units of code.
 pub(crate) const KERNEL_BYTES: usize = (6 << 10) * FRAME_FACTOR;
 
-/// Bytes of stack below a kernel that keeps arrays of the largest registers, and below what expands raw keys and calls another.
-pub(crate) const RAW_KEYS_BYTES: usize = (8 << 10) * FRAME_FACTOR;
+/// How many times as large frames may be as those of code that is optimised for speed.
+const FRAME_FACTOR: usize = if cfg!(sealift_small_frames) { 1 } else { 4 };
 
 /// Makes so many bytes of the caller's own stack zeros.
 // IMPLEMENTATION NOTE: part by part, because from 2 KiB on the C library stores in a way that takes long to begin; and from a cache

@@ -33,7 +33,7 @@ pub(crate) fn run(path: Path, work: &mut Work<'_>, range: Range<usize>, schedule
             same => same,
         };
         derive(path, work, window.clone(), schedules, keys);
-        stack::wipe::<{ stack::KERNEL_BYTES }>();
+        stack::wipe_kernel();
         work.run_derived(window, bytes_of(keys), NONCE_HEAD, |derived| {
             let all = 0..derived.len();
             run::run(path, derived, all, Schedules::Raw);
@@ -61,7 +61,7 @@ pub(crate) fn derive_schedule(
 ) -> Result<Schedule, KeyError> {
     let mut keys = DerivedKeys(vec![[0; 2]]);
     derive_one(path, schedule.expanded(), head, &mut keys.0[0]);
-    stack::wipe::<{ stack::KERNEL_BYTES }>();
+    stack::wipe_kernel();
     Schedule::from_raw(path, bytes_of(&keys.0))
 }
 

@@ -35,7 +35,7 @@ pub(super) unsafe fn run(isa: HaveVaes256, call: &Call, items: &[Item], ahead: &
         // SAFETY: the token is proof of the instructions; the caller promises the rest, and that nothing is verified.
         _ => unsafe { work::<false>(isa, call, items, ahead) },
     }
-    stack::wipe::<{ stack::KERNEL_BYTES }>();
+    stack::wipe_kernel();
 }
 
 /// # Safety

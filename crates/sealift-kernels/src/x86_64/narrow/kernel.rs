@@ -53,7 +53,7 @@ macro_rules! kernel {
                     nonces.wipe();
                 }
                 // What registers were put down there, which are large on four lanes.
-                if <$token>::LANES == 4 { stack::wipe::<{ stack::RAW_KEYS_BYTES }>() } else { stack::wipe::<{ stack::KERNEL_BYTES }>() }
+                if <$token>::LANES == 4 { stack::wipe_raw_keys() } else { stack::wipe_kernel() }
             }
 
             /// # Safety
@@ -168,7 +168,7 @@ macro_rules! fresh {
                 keys.wipe();
                 nonces.wipe();
                 // What registers were put down there.
-                stack::wipe::<{ stack::KERNEL_BYTES }>();
+                stack::wipe_kernel();
             }
 
             /// # Safety

@@ -15,9 +15,9 @@ pub(in crate::x86_64) struct Span {
     len: usize,
     /// What is read after it, which only the cache is asked for; null if the caches aren't asked.
     next: *const u8,
-    /// Whether its result is to go past the caches from a cache line's begin on.
+    /// Whether its result is to go past the caches from where a block begins with a cache line, if one does.
     passes: bool,
-    /// Whether it begins with one.
+    /// Whether that is where it begins.
     is_passed: bool,
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn run(
     });
     if lane::wipe() {
         // The other kernels wipe the stack below themselves.
-        stack::wipe::<{ stack::KERNEL_BYTES }>();
+        stack::wipe_kernel();
     }
     rest
 }
@@ -119,7 +119,7 @@ unsafe fn kernel(token: HaveVaes512, together: &Together, items: &[Item], ahead:
     }
 }
 
-/// Longer texts are worked one by one where their results go past the caches.
+/// Longer texts are worked one by one where results of the batch may go past the caches.
 // IMPLEMENTATION NOTE: of 2 and 4 KiB, 64 MiB in all, a chain takes a fifth longer, whether they are stored past them or not (Zen 4).
 const LONGEST_PASSING: usize = 1_536;
 

@@ -78,7 +78,7 @@ wide_fn! {
             KeyForm::Each => {
                 // SAFETY: the caller keeps the same promise; each message has an expanded key.
                 unsafe { work::<SEALS, false>(&call, items, ahead, ptr::null()) };
-                stack::wipe::<{ stack::KERNEL_BYTES }>();
+                stack::wipe_kernel();
             }
             // SAFETY: the caller keeps the same promise.
             KeyForm::Raw => unsafe { under_raw_keys::<SEALS>(&call, items, ahead) },
@@ -99,7 +99,7 @@ wide_fn! {
         unsafe { work::<SEALS, true>(call, items, ahead, keys.as_ptr().cast()) };
         keys.fill(_mm512_setzero_si512());
         force_write(&keys);
-        stack::wipe::<{ stack::KERNEL_BYTES }>();
+        stack::wipe_kernel();
     }
 }
 
@@ -121,7 +121,7 @@ wide_fn! {
         records.wipe(items.len());
         force_write(records);
         // From here, because this frame is larger than what a caller would wipe.
-        stack::wipe::<{ stack::KERNEL_BYTES }>();
+        stack::wipe_kernel();
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn takes(class: &Class) -> bool {
 
 /// Works messages of one class.
 ///
-/// What it leaves on the stack is not deeper than `stack::KERNEL_BYTES`; what it works with is wiped by [`wipe`].
+/// What it leaves on the stack is not deeper than what `stack::wipe_kernel` overwrites; what it works with is wiped by [`wipe`].
 ///
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.

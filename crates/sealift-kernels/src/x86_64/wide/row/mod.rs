@@ -89,7 +89,7 @@ wide_fn! {
         shared.wipe();
         spare.wipe();
         // What registers the functions called above put down.
-        stack::wipe::<{ stack::KERNEL_BYTES }>();
+        stack::wipe_kernel();
     }
 }
 
