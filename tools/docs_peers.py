@@ -81,7 +81,7 @@ def cells(sources: Sequence[Source]) -> str:
 
 
 def contests(found: Findings) -> list[Contest]:
-    """The cases that have Sealift and a library; Cipher stands for the engine where it was measured."""
+    """The cases that have Sealift and a library; Cipher stands for the engine where measured."""
     every = list[Contest]()
     for _, group in groupby(found.results[PEERS].rows, key=lambda row: row.group):
         arms = {str(row.subject): row for row in group if not row.wrong}
