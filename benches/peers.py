@@ -186,7 +186,7 @@ def _measure(arguments: argparse.Namespace, chosen: Sequence[Case]) -> str:
 
 
 def _arms_of(case: Case, names: Iterable[str]) -> list[str]:
-    """Who takes part: the case's arm of Sealift first and memcpy last, so others keep their places."""
+    """Who takes part: the case's arm of Sealift is first, and memcpy, if it takes part, last."""
     there = (arm for arm in names if arm != MEMCPY or case.is_from_memory)
     return [case.sealift if arm == ENGINE else arm for arm in there]
 
