@@ -366,7 +366,7 @@ fn main() {
     let mut cases = cases();
     if !texts.is_empty() {
         cases.clear();
-        for keys in [KeysAre::One, KeysAre::Each] {
+        for keys in [KeysAre::One, KeysAre::Each, KeysAre::Fresh] {
             for key_bytes in [16, 32] {
                 for text in &texts {
                     for op in [Op::Seal, Op::Open] {

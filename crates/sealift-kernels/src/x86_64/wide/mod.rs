@@ -52,8 +52,11 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let long_blocks =
-        if matches!(schedules, Schedules::Each(_)) { fastest::long_text(token) } else { LONG_TEXT };
+    let long_blocks = match schedules {
+        Schedules::One(_) => LONG_TEXT,
+        Schedules::Each(_) => fastest::long_text(token),
+        Schedules::Raw => LONG_TEXT_MAX,
+    };
     let (shape, path) = (work.shape(), Path::Vaes512(token));
     let texts = Texts::of(path, shape.text_bytes, shape.whole_text_bytes);
     let is_passing = texts == Texts::Passing && !shape.in_place;
@@ -79,7 +82,7 @@ fn how(class: &mut Class, messages: usize) -> How {
     let has_kernel = row::takes(class) || lane::takes(class) || chain::takes(class);
     let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
     let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
-    if chain::takes(class) {
+    if chain::takes(class) && !(lane::takes(class) && messages >= LANES_MIN) {
         // Longer texts need not have as many blocks.
         class.text_blocks = LONG_TEXT_MAX;
     }

@@ -4,6 +4,7 @@
 use core::{arch::x86_64::*, mem::MaybeUninit, slice};
 
 use super::{
+    PIECE_BLOCKS,
     group::{Group, Hashed},
     lanes::{gather_two, keys},
     spare::wipe,
@@ -30,6 +31,8 @@ pub(super) struct Secret {
     pub(super) stream: [Z; 8],
     /// Its encrypted zero blocks, if keys are raw.
     pub(super) zeros: Z,
+    /// The hash of pieces, if others are behind them.
+    pub(super) sum: Z,
     /// What the tags of two groups are masked with.
     pub(super) masks: [Z; 2],
     /// Powers of the hash keys of the group to be hashed next, if keys are raw.
@@ -44,6 +47,37 @@ pub(super) struct Powers {
     pub(super) h2: Z,
     pub(super) folded: Z,
     pub(super) folded2: Z,
+}
+
+/// Where what is at a stage of a pass lies.
+#[derive(Clone, Copy)]
+pub(super) struct Stage {
+    /// Which of the two places for groups is its group's.
+    pub(super) place: usize,
+    /// The number of its piece.
+    pub(super) piece: usize,
+}
+
+impl Stage {
+    /// That of a pass which was the first so many passes before.
+    #[inline(always)]
+    pub(super) fn of<const PIECES: usize>(pass: usize, before: usize) -> Stage {
+        // With two groups more, whose places are the same, so that none is negative.
+        let number = pass + 2 * PIECES - before;
+        Stage { place: number / PIECES % 2, piece: number % PIECES }
+    }
+
+    /// Whether its piece is the last of `PIECES`.
+    #[inline(always)]
+    pub(super) fn is_last<const PIECES: usize>(self) -> bool {
+        self.piece == PIECES - 1
+    }
+
+    /// Where its piece begins in a text, in bytes.
+    #[inline(always)]
+    pub(super) fn start(self) -> usize {
+        16 * PIECE_BLOCKS * self.piece
+    }
 }
 
 impl Between {

@@ -4,9 +4,11 @@
 use core::arch::x86_64::*;
 
 use super::{
-    between::{Between, Powers, Secret},
+    between::{Between, Powers, Secret, Stage},
     expand::{self, Lanes},
-    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
+    group::{
+        Call, Group, PLACES, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
+    },
     lanes::{counter, gather, keys},
     tags::conclude,
     weave::hashed_blocks,
@@ -50,7 +52,8 @@ wide_fn! {
         }
         let key = key(ROUNDS);
         let last = states.map(|state| _mm512_aesenclast_epi128(state, key));
-        let Secret { stream, zeros, masks, .. } = &mut between.secret;
+        let Secret { stream, zeros, sum, masks, .. } = &mut between.secret;
+        *sum = _mm512_setzero_si512();
         masks[0] = last[0];
         stream[..BLOCKS].copy_from_slice(&last[1..=BLOCKS]);
         if RAW {
@@ -60,7 +63,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Ends a call: `number` groups have been through AES, and the last two have to be concluded.
+    /// Ends a call: so many pieces of groups have been through AES, and the last two have to be concluded.
     ///
     /// # Safety
     /// As for [`pass`](super::kernel::pass).
@@ -70,33 +73,38 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
+        const PIECES: usize,
     >(
         call: &Call,
         between: &mut Between,
-        number: usize,
+        passes: usize,
         crypting: &Group,
         hashing: Option<&Group>,
     ) {
-        let Between { secret, hashed: [even, odd], .. } = between;
-        let (laid, hashed) = if number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
-        if AAD {
+        let Between { secret, hashed, .. } = between;
+        let (last, before) = (Stage::of::<PIECES>(passes, 1), Stage::of::<PIECES>(passes, 2));
+        let laid = &mut hashed[last.place];
+        // Before the first piece, which this one is only if it is alone.
+        if AAD && PIECES == 1 {
             // SAFETY: aad of the group.
             unsafe { lay_aad(crypting, call, laid) };
         }
         let [a, b, c, d, ..] = secret.stream;
         let rows = transpose([a, b, c, d]);
         // SAFETY: texts of the group.
-        let rows = unsafe { crypt_half::<BLOCKS, 0>(crypting, call, rows) };
-        lay_half::<BLOCKS, 0>(rows, call, laid);
+        let rows = unsafe { crypt_half::<BLOCKS, 0>(crypting, call, last.start(), rows) };
+        lay_half::<BLOCKS, 0>(rows, call, last.start(), laid);
         if BLOCKS == 8 {
             let [_, _, _, _, a, b, c, d] = secret.stream;
             let rows = transpose([a, b, c, d]);
             // SAFETY: texts of the group, from their fifth block on.
-            let rows = unsafe { crypt_half::<BLOCKS, 1>(crypting, call, rows) };
-            lay_half::<BLOCKS, 1>(rows, call, laid);
+            let rows = unsafe { crypt_half::<BLOCKS, 1>(crypting, call, last.start(), rows) };
+            lay_half::<BLOCKS, 1>(rows, call, last.start(), laid);
         }
-        laid[call.lengths_at % 16] = lengths(crypting);
+        laid[call.lengths_at % PLACES] = lengths(crypting);
         let blocks = const { hashed_blocks(BLOCKS, AAD) };
+        let hashed = |stage: Stage| &hashed[stage.place][blocks * stage.piece..][..blocks];
+        let mut sum = _mm512_setzero_si512();
         if let Some(group) = hashing {
             let powers = if RAW {
                 secret.powers
@@ -104,9 +112,14 @@ wide_fn! {
                 // SAFETY: keys of the group are expanded.
                 unsafe { Powers::gather::<ROUNDS>(group) }
             };
-            let tags = xor(hash(&powers, &hashed[..blocks]), secret.masks[number % 2]);
-            // SAFETY: tags, texts and statuses of the group.
-            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, true>(group, call, tags) };
+            let hash = hash(&powers, secret.sum, hashed(before));
+            if before.is_last::<PIECES>() {
+                let tags = xor(reverse(hash), secret.masks[before.place]);
+                // SAFETY: tags, texts and statuses of the group.
+                unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, PIECES, true>(group, call, tags) };
+            } else {
+                sum = hash;
+            }
         }
         let powers = if RAW {
             Powers::of(expand::times_x(reverse(secret.zeros)))
@@ -114,14 +127,15 @@ wide_fn! {
             // SAFETY: keys of the last group are expanded, too.
             unsafe { Powers::gather::<ROUNDS>(crypting) }
         };
-        let tags = xor(hash(&powers, &laid[..blocks]), secret.masks[(number - 1) % 2]);
+        let hash = hash(&powers, sum, hashed(last));
+        let tags = xor(reverse(hash), secret.masks[last.place]);
         // SAFETY: tags, texts and statuses of the last group.
-        unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, true>(crypting, call, tags) };
+        unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, PIECES, true>(crypting, call, tags) };
     }
 }
 
 wide_fn! {
-    /// Seals, opens or reads a register of each text, from block 4 * `HALF` on, with its key stream in rows.
+    /// Seals, opens or reads a register of each text, from block 4 * `HALF` of a piece on, with its key stream in rows.
     /// Returns the ciphertext; behind its end there are zeros.
     ///
     /// # Safety
@@ -130,40 +144,40 @@ wide_fn! {
     unsafe fn crypt_half<const BLOCKS: usize, const HALF: usize>(
         group: &Group,
         call: &Call,
+        start: usize,
         stream: [Z; 4],
     ) -> [Z; 4] {
-        if are_whole::<BLOCKS, HALF>(group) {
+        if are_whole::<BLOCKS, HALF>(group, start) {
             // SAFETY: the caller keeps the same promise, and texts are that long.
-            return unsafe { crypt_whole::<BLOCKS, HALF>(group, call, stream) };
+            return unsafe { crypt_whole::<BLOCKS, HALF>(group, call, start, stream) };
         }
         let [a, b, c, d] = stream;
         // SAFETY: the caller promises the first text, to read and, but for a verify, to write.
-        let a = unsafe { crypt_part::<HALF>(&group[0], call, a) };
+        let a = unsafe { crypt_part::<HALF>(&group[0], call, start, a) };
         // SAFETY: the caller promises the second text, to read and, but for a verify, to write.
-        let b = unsafe { crypt_part::<HALF>(&group[1], call, b) };
+        let b = unsafe { crypt_part::<HALF>(&group[1], call, start, b) };
         // SAFETY: the caller promises the third text, to read and, but for a verify, to write.
-        let c = unsafe { crypt_part::<HALF>(&group[2], call, c) };
+        let c = unsafe { crypt_part::<HALF>(&group[2], call, start, c) };
         // SAFETY: the caller promises the fourth text, to read and, but for a verify, to write.
-        let d = unsafe { crypt_part::<HALF>(&group[3], call, d) };
+        let d = unsafe { crypt_part::<HALF>(&group[3], call, start, d) };
         [a, b, c, d]
     }
 }
 
 wide_fn! {
-    /// The hash of blocks in each lane.
+    /// The hash of blocks in each lane, behind that of others.
     #[inline]
-    fn hash(powers: &Powers, blocks: &[Z]) -> Z {
+    fn hash(powers: &Powers, mut sum: Z, blocks: &[Z]) -> Z {
         let Powers { h, h2, folded, folded2 } = *powers;
         let (single, pairs) = blocks.split_at(blocks.len() % 2);
-        let mut sum = _mm512_setzero_si512();
         if let [block] = single {
-            sum = reduce(multiply(*block, h, folded));
+            sum = reduce(multiply(xor(sum, *block), h, folded));
         }
         for pair in pairs.chunks_exact(2) {
             let (low, high) = multiply(pair[1], h, folded);
             let (more_low, more_high) = multiply(xor(sum, pair[0]), h2, folded2);
             sum = reduce((xor(low, more_low), xor(high, more_high)));
         }
-        reverse(sum)
+        sum
     }
 }

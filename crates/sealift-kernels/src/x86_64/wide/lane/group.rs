@@ -48,7 +48,10 @@ impl Call {
 
 /// A place for the hashed blocks of four messages, in lanes and reversed. Behind the lengths there is
 /// room for what is laid down before them and is longer than it has to be.
-pub(super) type Hashed = [Z; 20];
+pub(super) type Hashed = [Z; PLACES + 4];
+
+/// Blocks of the longest messages, rounded up to a power of two.
+pub(super) const PLACES: usize = 32;
 
 wide_fn! {
     /// The nonces, in lanes, with zeros where counters stand.
@@ -107,7 +110,7 @@ wide_fn! {
     /// Lays down the first `COUNT` columns of rows among what is hashed.
     #[inline]
     fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
-        let places = &mut hashed[at % 16..][..4];
+        let places = &mut hashed[at % PLACES..][..4];
         for (place, column) in places.iter_mut().zip(transpose_reversed(rows)).take(COUNT) {
             *place = column;
         }
@@ -115,32 +118,39 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Lays down ciphertexts of at most `BLOCKS` blocks, from block 4 * `HALF` on, as they come in rows.
+    /// Lays down ciphertexts of at most `BLOCKS` blocks a piece, from block 4 * `HALF` of one on, as they come in rows. The
+    /// piece begins so many bytes behind the text's start.
     #[inline]
     pub(super) fn lay_half<const BLOCKS: usize, const HALF: usize>(
         rows: [Z; 4],
         call: &Call,
+        start: usize,
         hashed: &mut Hashed,
     ) {
+        let at = call.text_at + start / 16;
         match BLOCKS {
-            1 => lay::<1>(rows, call.text_at, hashed),
-            2 => lay::<2>(rows, call.text_at, hashed),
-            _ => lay::<4>(rows, call.text_at + 4 * HALF, hashed),
+            1 => lay::<1>(rows, at, hashed),
+            2 => lay::<2>(rows, at, hashed),
+            _ => lay::<4>(rows, at + 4 * HALF, hashed),
         }
     }
 }
 
-/// Whether each text has all blocks of a register, from block 4 * `HALF` on, when it has at most `BLOCKS`.
+/// Whether each text has all blocks of a register, from block 4 * `HALF` of a piece on, when pieces have at most `BLOCKS`.
 #[inline(always)]
-pub(super) fn are_whole<const BLOCKS: usize, const HALF: usize>(group: &Group) -> bool {
-    let end = 64 * HALF + 16 * BLOCKS.min(4);
+pub(super) fn are_whole<const BLOCKS: usize, const HALF: usize>(
+    group: &Group,
+    start: usize,
+) -> bool {
+    let end = start + 64 * HALF + 16 * BLOCKS.min(4);
     let is_whole = |lane: usize| group[lane].text_bytes as usize >= end;
     // Of 5 blocks and more the first 4 are whole.
-    (BLOCKS == 8 && HALF == 0) || (is_whole(0) & is_whole(1) & is_whole(2) & is_whole(3))
+    (BLOCKS == 8 && HALF == 0 && start == 0)
+        || (is_whole(0) & is_whole(1) & is_whole(2) & is_whole(3))
 }
 
 wide_fn! {
-    /// Seals, opens or reads a register of each text, from block 4 * `HALF` on, with its key stream.
+    /// Seals, opens or reads a register of each text, from block 4 * `HALF` of a piece on, with its key stream.
     /// Returns the ciphertext.
     ///
     /// # Safety
@@ -149,28 +159,30 @@ wide_fn! {
     pub(super) unsafe fn crypt_whole<const BLOCKS: usize, const HALF: usize>(
         group: &Group,
         call: &Call,
+        start: usize,
         stream: [Z; 4],
     ) -> [Z; 4] {
+        let at = start + 64 * HALF;
         // SAFETY: the caller promises readable blocks.
-        let mut a = unsafe { load_blocks::<BLOCKS>(group[0].input.wrapping_add(64 * HALF)) };
+        let mut a = unsafe { load_blocks::<BLOCKS>(group[0].input.wrapping_add(at)) };
         // SAFETY: the caller promises readable blocks of the second text, too.
-        let mut b = unsafe { load_blocks::<BLOCKS>(group[1].input.wrapping_add(64 * HALF)) };
+        let mut b = unsafe { load_blocks::<BLOCKS>(group[1].input.wrapping_add(at)) };
         // SAFETY: the caller promises readable blocks of the third text, too.
-        let mut c = unsafe { load_blocks::<BLOCKS>(group[2].input.wrapping_add(64 * HALF)) };
+        let mut c = unsafe { load_blocks::<BLOCKS>(group[2].input.wrapping_add(at)) };
         // SAFETY: the caller promises readable blocks of the fourth text, too.
-        let mut d = unsafe { load_blocks::<BLOCKS>(group[3].input.wrapping_add(64 * HALF)) };
+        let mut d = unsafe { load_blocks::<BLOCKS>(group[3].input.wrapping_add(at)) };
         // Read once: what is hashed is what is decrypted, whoever rewrites the text meanwhile.
         pin!(a, b, c, d);
         let result = [xor(a, stream[0]), xor(b, stream[1]), xor(c, stream[2]), xor(d, stream[3])];
         if call.op != Op::Verify {
             // SAFETY: the caller promises writable blocks.
-            unsafe { store_blocks::<BLOCKS>(group[0].output.wrapping_add(64 * HALF), result[0]) };
+            unsafe { store_blocks::<BLOCKS>(group[0].output.wrapping_add(at), result[0]) };
             // SAFETY: the caller promises writable blocks of the second result, too.
-            unsafe { store_blocks::<BLOCKS>(group[1].output.wrapping_add(64 * HALF), result[1]) };
+            unsafe { store_blocks::<BLOCKS>(group[1].output.wrapping_add(at), result[1]) };
             // SAFETY: the caller promises writable blocks of the third result, too.
-            unsafe { store_blocks::<BLOCKS>(group[2].output.wrapping_add(64 * HALF), result[2]) };
+            unsafe { store_blocks::<BLOCKS>(group[2].output.wrapping_add(at), result[2]) };
             // SAFETY: the caller promises writable blocks of the fourth result, too.
-            unsafe { store_blocks::<BLOCKS>(group[3].output.wrapping_add(64 * HALF), result[3]) };
+            unsafe { store_blocks::<BLOCKS>(group[3].output.wrapping_add(at), result[3]) };
         }
         if call.op == Op::Seal { result } else { [a, b, c, d] }
     }
@@ -182,14 +194,20 @@ wide_fn! {
     /// # Safety
     /// The text is readable, and writable for a seal and an open.
     #[inline]
-    pub(super) unsafe fn crypt_part<const HALF: usize>(item: &Item, call: &Call, stream: Z) -> Z {
-        let bytes = (item.text_bytes as usize).saturating_sub(64 * HALF);
+    pub(super) unsafe fn crypt_part<const HALF: usize>(
+        item: &Item,
+        call: &Call,
+        start: usize,
+        stream: Z,
+    ) -> Z {
+        let at = start + 64 * HALF;
+        let bytes = (item.text_bytes as usize).saturating_sub(at);
         // SAFETY: the caller promises a readable text.
-        let mut input = unsafe { load_part(item.input.wrapping_add(64 * HALF), bytes) };
+        let mut input = unsafe { load_part(item.input.wrapping_add(at), bytes) };
         pin!(input);
         let result = _mm512_maskz_mov_epi8(mask(bytes), xor(input, stream));
         if call.op != Op::Verify {
-            let to = item.output.wrapping_add(64 * HALF);
+            let to = item.output.wrapping_add(at);
             // SAFETY: the caller promises a writable text.
             unsafe { store_part(to, result, bytes) };
         }

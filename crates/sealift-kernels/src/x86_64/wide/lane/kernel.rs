@@ -7,9 +7,11 @@
 use core::arch::x86_64::*;
 
 use super::{
-    between::{Between, Powers, square},
+    between::{Between, Powers, Stage, square},
     expand::{self, Lanes, Words},
-    group::{Call, Group, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
+    group::{
+        Call, Group, PLACES, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
+    },
     keys::Expanding,
     lanes::{counter, gather, gather_two, keys},
     tags::conclude,
@@ -32,7 +34,7 @@ pub(super) struct Pass<'a> {
 }
 
 wide_fn! {
-    /// One pass over three groups whose texts have at most `BLOCKS` blocks.
+    /// One pass over a piece each of three groups; it has at most `BLOCKS` blocks of a text, which has `PIECES`.
     ///
     /// # Safety
     /// Addresses of the groups are what they say, keys are raw or not as `RAW` says, and the pass has keys
@@ -44,6 +46,7 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
+        const PIECES: usize,
     >(
         call: &Call,
         between: &mut Between,
@@ -51,15 +54,22 @@ wide_fn! {
     ) {
         let zero = _mm512_setzero_si512();
         let Pass { ciphering, crypting, .. } = *pass;
-        let Between { secret, hashed: [even, odd], .. } = between;
-        let (laid, hashed) = if pass.number.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+        let Between { secret, hashed: places, .. } = between;
+        let of = Stage::of::<PIECES>;
+        let (now, before, first) = (of(pass.number, 0), of(pass.number, 1), of(pass.number, 2));
+        let hashed_from = first.piece * hashed_blocks(BLOCKS, AAD);
+        macro_rules! hashed {
+            ($block:expr) => {
+                places[first.place][(hashed_from + $block) % PLACES]
+            };
+        }
         let powers = if RAW {
             secret.powers
         } else {
             // SAFETY: keys of the group are expanded.
             unsafe { Powers::gather::<ROUNDS>(pass.hashing.unwrap_or(crypting)) }
         };
-        let mut sum = zero;
+        let mut sum = if PIECES == 1 { zero } else { secret.sum };
         // Two round keys.
         let mut two = [zero; 2];
         // The second of a pair, until its first has its turn.
@@ -88,14 +98,17 @@ wide_fn! {
                 let turn = $turn;
                 let (y, h, folded) = match turn {
                     Turn::Nothing => (zero, zero, zero),
-                    Turn::Alone(block) | Turn::Second(block) => {
-                        (hashed[block], powers.h, powers.folded)
+                    Turn::Alone(block) if PIECES > 1 => {
+                        (xor(sum, hashed!(block)), powers.h, powers.folded)
                     }
-                    Turn::First(block) => (xor(sum, hashed[block]), powers.h2, powers.folded2),
+                    Turn::Alone(block) | Turn::Second(block) => {
+                        (hashed!(block), powers.h, powers.folded)
+                    }
+                    Turn::First(block) => (xor(sum, hashed!(block)), powers.h2, powers.folded2),
                 };
                 // Without aad the block of lengths has no upper half, and half of its products are nothing.
                 let lengths = Turn::Second(const { hashed_blocks(BLOCKS, AAD) - 1 });
-                let has_upper = AAD || turn != lengths;
+                let has_upper = AAD || PIECES > 1 || turn != lengths;
                 let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
                 if !matches!(turn, Turn::Nothing) {
                     a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
@@ -136,11 +149,16 @@ wide_fn! {
         let key = key!(0);
         // SAFETY: nonces of the group.
         let start = xor(unsafe { nonces(ciphering) }, key);
+        let blocks_before = counter((now.start() / 16) as i32);
         let mut s = [zero; 10];
         macro_rules! start {
             ($($i:literal)*) => {$(
                 if $i < BLOCKS + 1 {
-                    s[$i] = xor(start, counter($i + 1));
+                    let mut counter = counter($i + 1);
+                    if PIECES > 1 && $i > 0 {
+                        counter = _mm512_add_epi32(counter, blocks_before);
+                    }
+                    s[$i] = xor(start, counter);
                 } else if RAW && $i == BLOCKS + 1 {
                     s[$i] = key;
                 }
@@ -194,23 +212,23 @@ wide_fn! {
         let mut rows = [zero; 4];
         macro_rules! crypt {
             ($half:literal) => {
-                if are_whole::<BLOCKS, $half>(crypting) {
+                if are_whole::<BLOCKS, $half>(crypting, before.start()) {
                     // SAFETY: texts of the group, which are that long.
-                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting, call, rows) };
+                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting, call, before.start(), rows) };
                 } else {
                     crypt!($half: 0 1 2 3);
                 }
             };
             ($half:literal: $($lane:literal)*) => {$(
                 // SAFETY: a text of the group.
-                rows[$lane] = unsafe { crypt_part::<$half>(&crypting[$lane], call, rows[$lane]) };
+                rows[$lane] = unsafe { crypt_part::<$half>(&crypting[$lane], call, before.start(), rows[$lane]) };
             )*};
         }
 
         round!(1);
-        if AAD {
+        if AAD && before.piece == 0 {
             // SAFETY: aad of the group.
-            unsafe { lay_aad(crypting, call, laid) };
+            unsafe { lay_aad(crypting, call, &mut places[before.place]) };
         }
         let [a, b, c, d, ..] = secret.stream;
         rows = transpose([a, b, c, d]);
@@ -220,11 +238,11 @@ wide_fn! {
         pin!(rows[0], rows[1], rows[2], rows[3]);
         expand!(0);
         round!(3);
-        lay_half::<BLOCKS, 0>(rows, call, laid);
+        lay_half::<BLOCKS, 0>(rows, call, before.start(), &mut places[before.place]);
         round!(4);
         expand!(1);
         let mut next = secret.powers;
-        if RAW {
+        if RAW && before.piece == 0 {
             next.h = expand::times_x(reverse(secret.zeros));
             next.folded = fold(next.h);
             pin!(next.folded);
@@ -241,19 +259,19 @@ wide_fn! {
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
         expand!(2);
-        if RAW {
+        if RAW && before.piece == 0 {
             next.h2 = square(next.h);
             pin!(next.h2);
         }
         round!(7);
         if BLOCKS == 8 {
-            lay_half::<BLOCKS, 1>(rows, call, laid);
+            lay_half::<BLOCKS, 1>(rows, call, before.start(), &mut places[before.place]);
         }
-        laid[call.lengths_at % 16] = lengths(crypting);
+        places[before.place][call.lengths_at % PLACES] = lengths(crypting);
         round!(8);
         expand!(3);
         round!(9);
-        if RAW {
+        if RAW && before.piece == 0 {
             next.folded2 = fold(next.h2);
             secret.powers = next;
         }
@@ -276,12 +294,18 @@ wide_fn! {
             )*};
         }
         last!(1 2 3 4 5 6 7 8 9);
-        let mask = &mut secret.masks[pass.number % 2];
-        let tags = xor(reverse(sum), *mask);
-        *mask = _mm512_aesenclast_epi128(s[0], key);
+        let tags = xor(reverse(sum), secret.masks[first.place]);
+        secret.masks[now.place] = _mm512_aesenclast_epi128(s[0], key);
+        if !first.is_last::<PIECES>() {
+            secret.sum = sum;
+            return;
+        }
+        if PIECES > 1 {
+            secret.sum = zero;
+        }
         if let Some(group) = pass.hashing {
             // SAFETY: tags, texts and statuses of the group.
-            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, false>(group, call, tags) };
+            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, PIECES, false>(group, call, tags) };
         }
     }
 }

@@ -30,14 +30,19 @@ use spare::Spare;
 use weave::hashed_blocks;
 
 use super::{
-    item::{Ahead, Class, Item, KeyForm},
+    item::{Ahead, Class, Item, KeyForm, MEDIUM_AAD},
     zmm::{prefetch, wide_fn},
 };
 use crate::x86_64::cpu::HaveVaes512;
 
 /// Whether this kernel works messages of a class.
 pub(super) fn takes(class: &Class) -> bool {
-    class.keys != KeyForm::One && class.is_short()
+    let pieces = match class.keys {
+        KeyForm::One => return false,
+        KeyForm::Each => 1,
+        KeyForm::Raw => PIECES_MAX,
+    };
+    class.text_blocks <= PIECE_BLOCKS * pieces && class.aad_blocks < MEDIUM_AAD
 }
 
 /// Works messages of one class.
@@ -142,14 +147,16 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
 ) {
     let class = messages.class;
     let work = match (class.text_blocks, class.aad_blocks) {
-        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false>,
-        (0 | 1, _) => work::<ROUNDS, RAW, 1, true>,
-        (2, 0) => work::<ROUNDS, RAW, 2, false>,
-        (2, _) => work::<ROUNDS, RAW, 2, true>,
-        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false>,
-        (3 | 4, _) => work::<ROUNDS, RAW, 4, true>,
-        (_, 0) => work::<ROUNDS, RAW, 8, false>,
-        (_, _) => work::<ROUNDS, RAW, 8, true>,
+        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false, 1>,
+        (0 | 1, _) => work::<ROUNDS, RAW, 1, true, 1>,
+        (2, 0) => work::<ROUNDS, RAW, 2, false, 1>,
+        (2, _) => work::<ROUNDS, RAW, 2, true, 1>,
+        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false, 1>,
+        (3 | 4, _) => work::<ROUNDS, RAW, 4, true, 1>,
+        (5..=PIECE_BLOCKS, 0) => work::<ROUNDS, RAW, 8, false, 1>,
+        (5..=PIECE_BLOCKS, _) => work::<ROUNDS, RAW, 8, true, 1>,
+        (_, 0) => work::<ROUNDS, true, 8, false, PIECES_MAX>,
+        (_, _) => work::<ROUNDS, true, 8, true, PIECES_MAX>,
     };
     if !messages.items.is_empty() {
         // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
@@ -158,25 +165,31 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
 }
 
 wide_fn! {
-    /// Works messages of at most `BLOCKS` blocks, and of no aad or at most three.
+    /// Works messages of at most `BLOCKS` blocks in each of `PIECES`, and of no aad or at most three.
     ///
     /// # Safety
     /// As for [`by_rounds`], and there is a message.
     // Not a part of what calls it, so that its stack can be wiped.
     #[inline(never)]
-    unsafe fn work<const ROUNDS: usize, const RAW: bool, const BLOCKS: usize, const AAD: bool>(
+    unsafe fn work<
+        const ROUNDS: usize,
+        const RAW: bool,
+        const BLOCKS: usize,
+        const AAD: bool,
+        const PIECES: usize,
+    >(
         messages: Messages<'_, '_, '_>,
         scratch: &mut Scratch,
     ) {
         let Messages { class, items, ahead } = messages;
         let Scratch { between, keys, spare, .. } = scratch;
-        let blocks = const { hashed_blocks(BLOCKS, AAD) };
+        let blocks = const { PIECES * hashed_blocks(BLOCKS, AAD) };
         let call = Call::new(class, blocks);
         between.begin(blocks, call.aad_at);
         let (whole, rest) = items.as_chunks::<4>();
         let mut last: Group = [spare.item(&items[0]); 4];
         last[..rest.len()].copy_from_slice(rest);
-        let groups = items.len().div_ceil(4);
+        let passes = PIECES * items.len().div_ceil(4);
         let mut ciphering = whole.first().unwrap_or(&last);
         if RAW {
             // SAFETY: keys are raw, as the caller promises.
@@ -189,29 +202,37 @@ wide_fn! {
         // SAFETY: a group of the items, the last of which may be nobody's in a place of their own.
         unsafe { start::<ROUNDS, RAW, BLOCKS>(between, ciphering, first_keys) };
         let (mut crypting, mut hashing) = (ciphering, None);
-        for number in 1..groups {
-            ciphering = whole.get(number).unwrap_or(&last);
-            let expanding = if RAW {
-                // SAFETY: keys are raw, and this is their place.
-                unsafe { Keys::expanding::<ROUNDS>(keys, items, number) }
-            } else {
-                None
-            };
-            fetch::<ROUNDS, RAW>(ahead.take(4));
+        for number in 1..passes {
+            let group = number / PIECES;
+            ciphering = whole.get(group).unwrap_or(&last);
+            let mut expanding = None;
+            if number.is_multiple_of(PIECES) {
+                if RAW {
+                    // SAFETY: keys are raw, and this is their place.
+                    expanding = unsafe { Keys::expanding::<ROUNDS>(keys, items, group) };
+                }
+                fetch::<ROUNDS, RAW>(ahead.take(4));
+            }
             // SAFETY: the place of the keys.
-            let keys = unsafe { Keys::of(keys, number) };
+            let keys = unsafe { Keys::of(keys, group) };
             let now = Pass { number, ciphering, crypting, hashing, keys, expanding };
             // SAFETY: groups as above.
-            unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, &now) };
+            unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD, PIECES>(&call, between, &now) };
             // Kept in registers from one pass to the next, it would be what is put down on the stack.
             black_box(&mut *between);
             hashing = Some(crypting);
             crypting = ciphering;
         }
         // SAFETY: the last two groups are such, too, and keys are raw or not as `RAW` says.
-        unsafe { finish::<ROUNDS, RAW, BLOCKS, AAD>(&call, between, groups, crypting, hashing) };
+        unsafe { finish::<ROUNDS, RAW, BLOCKS, AAD, PIECES>(&call, between, passes, crypting, hashing) };
     }
 }
+
+/// Blocks of a piece, of which a short text is one.
+const PIECE_BLOCKS: usize = 8;
+
+/// Pieces of the longest texts, under raw keys. Of expanded ones a chain reads all powers, which takes less than their transposes.
+const PIECES_MAX: usize = 2;
 
 /// Asks the cache for messages that are worked later, most of which are like those worked now.
 #[inline(always)]

@@ -5,12 +5,16 @@ use core::{hint::black_box, ptr};
 
 use sealift_core::Status;
 
+use super::{PIECE_BLOCKS, PIECES_MAX};
 use crate::x86_64::window::item::Item;
+
+/// Of the longest text.
+const TEXT_BYTES: usize = 16 * PIECE_BLOCKS * PIECES_MAX;
 
 /// A place for the parts of messages that nobody sent, which fill up a group.
 #[repr(C, align(64))]
 pub(super) struct Spare {
-    text: [u8; 128],
+    text: [u8; TEXT_BYTES],
     tag: [u8; 64],
     aad: [u8; 64],
     nonce: [u8; 16],
@@ -19,7 +23,13 @@ pub(super) struct Spare {
 
 impl Spare {
     pub(super) fn new() -> Spare {
-        Spare { text: [0; 128], tag: [0; 64], aad: [0; 64], nonce: [0; 16], status: Status::Ok }
+        Spare {
+            text: [0; TEXT_BYTES],
+            tag: [0; 64],
+            aad: [0; 64],
+            nonce: [0; 16],
+            status: Status::Ok,
+        }
     }
 
     /// Wipes what a message was made into.

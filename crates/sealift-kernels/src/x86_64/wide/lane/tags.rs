@@ -16,7 +16,7 @@ use crate::{
 
 wide_fn! {
     /// Writes tags, in lanes, or compares them: a message that fails is zeros. Texts have at most `BLOCKS`
-    /// blocks.
+    /// blocks in each of `PIECES`.
     ///
     /// The other constants make it a function of its own for each pass, and so a part of it.
     ///
@@ -28,6 +28,7 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
+        const PIECES: usize,
         const LAST: bool,
     >(
         group: &Group,
@@ -42,7 +43,7 @@ wide_fn! {
             let failed = unsafe { compare_tags(group, call.tag_bytes, tags) };
             if !verdict::public(failed == 0) {
                 // SAFETY: the caller promises writable statuses and, of an open, writable texts.
-                unsafe { fail::<ROUNDS, RAW, BLOCKS, AAD, LAST>(group, call, failed) };
+                unsafe { fail::<ROUNDS, RAW, BLOCKS, AAD, PIECES, LAST>(group, call, failed) };
             }
         }
     }
@@ -109,16 +110,17 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
+        const PIECES: usize,
         const LAST: bool,
     >(
         group: &Group,
         call: &Call,
         failed: u8,
     ) {
-        let is_whole = if BLOCKS == 8 {
-            are_whole::<BLOCKS, 1>(group)
-        } else {
-            are_whole::<BLOCKS, 0>(group)
+        let is_whole = match (PIECES, BLOCKS) {
+            (1, 8) => are_whole::<BLOCKS, 1>(group, 0),
+            (1, _) => are_whole::<BLOCKS, 0>(group, 0),
+            _ => false,
         };
         if !is_whole {
             // SAFETY: the caller keeps the same promise.
@@ -143,7 +145,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// The same for texts that don't end with a block.
+    /// The same for texts that don't end with a block or have several pieces.
     ///
     /// # Safety
     /// As for [`fail`].
@@ -154,10 +156,11 @@ wide_fn! {
             let has_failed = usize::from((failed >> (2 * lane)) & 3 != 0);
             let bytes = item.text_bytes as usize * has_failed;
             if call.op == Op::Open {
-                // SAFETY: the caller promises a writable text.
-                unsafe { store_part(item.output, zero, bytes) };
-                // SAFETY: as above, and nothing is stored behind its end.
-                unsafe { store_part(item.output.wrapping_add(64), zero, bytes.saturating_sub(64)) };
+                for at in (0..item.text_bytes as usize).step_by(64) {
+                    let to = item.output.wrapping_add(at);
+                    // SAFETY: the caller promises a writable text, and nothing is stored behind its end.
+                    unsafe { store_part(to, zero, bytes.saturating_sub(at)) };
+                }
             }
             // SAFETY: the caller promises a writable status.
             unsafe { item.status.write([Status::Ok, Status::AuthFailed][has_failed]) };
