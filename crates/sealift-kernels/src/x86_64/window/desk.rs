@@ -30,6 +30,8 @@ pub(super) struct Desk {
     /// The classes that there are, in their order once all are known.
     classes: Vec<ClassId>,
     lots: Vec<Lot>,
+    /// Where messages of each class go.
+    places: Places,
     /// What is worked together, and where its items end.
     groups: Vec<(Together, usize)>,
 }
@@ -82,6 +84,7 @@ impl Desk {
         self.taken = 0;
         self.ids.clear();
         self.keys.clear();
+        self.places.forget(&self.classes);
         self.classes.clear();
         self.lots.clear();
         self.groups.clear();
@@ -124,12 +127,12 @@ impl Desk {
         if let Some(id) = self.common_id() {
             return self.alike(source, id);
         }
-        let (mut places, taken) = self.places(source);
+        let taken = self.place(source);
         if self.sorted.len() < self.taken {
             self.sorted.resize(self.items.len(), Item::NOBODYS);
         }
         for (item, id) in self.items.iter().zip(&self.ids) {
-            self.sorted[places.next(*id)] = *item;
+            self.sorted[self.places.next(*id)] = *item;
         }
         core::mem::swap(&mut self.items, &mut self.sorted);
         taken
@@ -154,10 +157,11 @@ impl Desk {
         };
         let [Some(seal), Some(open), Some(verify)] = three else { return None };
         self.take_keys(source, window, [seal.1, open.1, verify.1])?;
-        let (mut places, taken) = self.places(source);
+        let taken = self.place(source);
         let ops = window.clone().map(|message| source.spans.op(message) as usize);
         let (progressions, messages) = ([seal.0, open.0, verify.0], window.len());
         self.room(messages);
+        let places = &mut self.places;
         let to = self.ids.iter().zip(&self.keys).map(|(id, key)| (places.next(*id), *key));
         let items = &mut self.items[..messages];
         Progression::put_three(&progressions, source.token, ops.zip(to), items);
@@ -203,8 +207,9 @@ impl Desk {
                 self.ids.push(id(text, rounds));
             }
         }
-        let (mut places, taken) = self.places(source);
+        let taken = self.place(source);
         self.room(window.len());
+        let places = &mut self.places;
         let to = self.ids.iter().zip(&self.keys).map(|(id, key)| (places.next(*id), *key));
         let items = &mut self.items[..window.len()];
         progression.put_texts(source.token, self.texts.iter().zip(to), items);
@@ -272,29 +277,27 @@ impl Desk {
         self.taken
     }
 
-    /// Where messages go so that those that are worked together are behind each other, and how many of
+    /// Finds where messages go so that those that are worked together are behind each other, and returns how many of
     /// them are in a group.
-    fn places(&mut self, source: &Source<'_, '_, '_>) -> (Places, usize) {
-        let mut places = Places([0; ClassId::NUMBER]);
+    fn place(&mut self, source: &Source<'_, '_, '_>) -> usize {
         for id in &self.ids {
-            if places.next(*id) == 0 {
+            if self.places.next(*id) == 0 {
                 self.classes.push(*id);
             }
         }
         self.classes.sort_unstable();
-        let lot = |id: &ClassId| source.lot(*id, usize::from(places.0[id.place()]));
+        let lot = |id: &ClassId| source.lot(*id, usize::from(self.places.0[id.place()]));
         self.lots.extend(self.classes.iter().map(lot));
-        let taken = self.group(|id, start| places.0[id.place()] = start);
-        (places, taken)
+        self.group()
     }
 
-    /// Makes groups of the lots, tells where each lot begins, and returns how many messages are in a
+    /// Makes groups of the lots, each of which has its place then, and returns how many messages are in a
     /// group; the others come behind them.
-    fn group(&mut self, mut begin: impl FnMut(ClassId, u16)) -> usize {
+    fn group(&mut self) -> usize {
         let (mut end, mut taken) = (0, 0);
         let lots = HOWS.iter().flat_map(|how| self.lots.iter().filter(|lot| lot.how == *how));
         for lot in lots {
-            begin(lot.id, u16::try_from(end).unwrap_or(u16::MAX));
+            self.places.0[lot.id.place()] = u16::try_from(end).unwrap_or(u16::MAX);
             end += lot.messages;
             let Some(together) = lot.together() else { continue };
             taken = end;
@@ -317,10 +320,23 @@ impl Desk {
     }
 }
 
-/// Where the next message of each class goes.
-struct Places([u16; ClassId::NUMBER]);
+/// Where the next message of each class goes. Kept from window to window: there are more classes than most windows have messages.
+struct Places(Box<[u16; ClassId::NUMBER]>);
+
+impl Default for Places {
+    fn default() -> Places {
+        Places(Box::new([0; ClassId::NUMBER]))
+    }
+}
 
 impl Places {
+    /// Begins again with these classes; no others have places.
+    fn forget(&mut self, classes: &[ClassId]) {
+        for id in classes {
+            self.0[id.place()] = 0;
+        }
+    }
+
     #[inline(always)]
     fn next(&mut self, id: ClassId) -> usize {
         let place = &mut self.0[id.place()];

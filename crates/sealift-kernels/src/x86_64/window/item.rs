@@ -136,7 +136,7 @@ impl Class {
 /// Texts of this many blocks and of more are long to the wide kernels.
 pub(crate) const LONG_TEXT: usize = 9;
 /// The same at most, whatever the kernels.
-pub(crate) const LONG_TEXT_MAX: usize = 17;
+pub(crate) const LONG_TEXT_MAX: usize = 33;
 /// Stands for aads of 4 to [`MEDIUM_AAD_BLOCKS`] blocks.
 pub(crate) const MEDIUM_AAD: usize = 4;
 /// Blocks of the longest medium aad.

@@ -4,7 +4,6 @@
 use core::{arch::x86_64::*, mem::MaybeUninit, slice};
 
 use super::{
-    PIECE_BLOCKS,
     group::{Group, Hashed},
     lanes::{gather_two, keys},
     spare::wipe,
@@ -47,37 +46,6 @@ pub(super) struct Powers {
     pub(super) h2: Z,
     pub(super) folded: Z,
     pub(super) folded2: Z,
-}
-
-/// Where what is at a stage of a pass lies.
-#[derive(Clone, Copy)]
-pub(super) struct Stage {
-    /// Which of the two places for groups is its group's.
-    pub(super) place: usize,
-    /// The number of its piece.
-    pub(super) piece: usize,
-}
-
-impl Stage {
-    /// That of a pass which was the first so many passes before.
-    #[inline(always)]
-    pub(super) fn of<const PIECES: usize>(pass: usize, before: usize) -> Stage {
-        // With two groups more, whose places are the same, so that none is negative.
-        let number = pass + 2 * PIECES - before;
-        Stage { place: number / PIECES % 2, piece: number % PIECES }
-    }
-
-    /// Whether its piece is the last of `PIECES`.
-    #[inline(always)]
-    pub(super) fn is_last<const PIECES: usize>(self) -> bool {
-        self.piece == PIECES - 1
-    }
-
-    /// Where its piece begins in a text, in bytes.
-    #[inline(always)]
-    pub(super) fn start(self) -> usize {
-        16 * PIECE_BLOCKS * self.piece
-    }
 }
 
 impl Between {

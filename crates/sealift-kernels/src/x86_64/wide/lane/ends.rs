@@ -4,10 +4,11 @@
 use core::arch::x86_64::*;
 
 use super::{
-    between::{Between, Powers, Secret, Stage},
+    between::{Between, Powers, Secret},
     expand::{self, Lanes},
     group::{
-        Call, Group, PLACES, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
+        Call, Group, PLACES, Piece, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths,
+        nonces,
     },
     lanes::{counter, gather, keys},
     tags::conclude,
@@ -63,7 +64,7 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Ends a call: so many pieces of groups have been through AES, and the last two have to be concluded.
+    /// Ends a call: all pieces of groups have been through AES, and the last two have to be concluded.
     ///
     /// # Safety
     /// As for [`pass`](super::kernel::pass).
@@ -73,50 +74,49 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
-        const PIECES: usize,
+        const LONG: bool,
     >(
         call: &Call,
         between: &mut Between,
-        passes: usize,
-        crypting: &Group,
-        hashing: Option<&Group>,
+        last: Piece<'_>,
+        before: Option<Piece<'_>>,
     ) {
         let Between { secret, hashed, .. } = between;
-        let (last, before) = (Stage::of::<PIECES>(passes, 1), Stage::of::<PIECES>(passes, 2));
-        let laid = &mut hashed[last.place];
+        let Piece { group, place, .. } = last;
+        let laid = &mut hashed[place];
         // Before the first piece, which this one is only if it is alone.
-        if AAD && PIECES == 1 {
+        if AAD && !LONG {
             // SAFETY: aad of the group.
-            unsafe { lay_aad(crypting, call, laid) };
+            unsafe { lay_aad(group, call, laid) };
         }
         let [a, b, c, d, ..] = secret.stream;
         let rows = transpose([a, b, c, d]);
         // SAFETY: texts of the group.
-        let rows = unsafe { crypt_half::<BLOCKS, 0>(crypting, call, last.start(), rows) };
+        let rows = unsafe { crypt_half::<BLOCKS, 0>(group, call, last.start(), rows) };
         lay_half::<BLOCKS, 0>(rows, call, last.start(), laid);
         if BLOCKS == 8 {
             let [_, _, _, _, a, b, c, d] = secret.stream;
             let rows = transpose([a, b, c, d]);
             // SAFETY: texts of the group, from their fifth block on.
-            let rows = unsafe { crypt_half::<BLOCKS, 1>(crypting, call, last.start(), rows) };
+            let rows = unsafe { crypt_half::<BLOCKS, 1>(group, call, last.start(), rows) };
             lay_half::<BLOCKS, 1>(rows, call, last.start(), laid);
         }
-        laid[call.lengths_at % PLACES] = lengths(crypting);
+        laid[call.lengths_at % PLACES] = lengths(group);
         let blocks = const { hashed_blocks(BLOCKS, AAD) };
-        let hashed = |stage: Stage| &hashed[stage.place][blocks * stage.piece..][..blocks];
+        let hashed = |piece: Piece| &hashed[piece.place][blocks * piece.number..][..blocks];
         let mut sum = _mm512_setzero_si512();
-        if let Some(group) = hashing {
+        if let Some(before) = before {
             let powers = if RAW {
                 secret.powers
             } else {
                 // SAFETY: keys of the group are expanded.
-                unsafe { Powers::gather::<ROUNDS>(group) }
+                unsafe { Powers::gather::<ROUNDS>(before.group) }
             };
             let hash = hash(&powers, secret.sum, hashed(before));
-            if before.is_last::<PIECES>() {
+            if before.is_last {
                 let tags = xor(reverse(hash), secret.masks[before.place]);
                 // SAFETY: tags, texts and statuses of the group.
-                unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, PIECES, true>(group, call, tags) };
+                unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, LONG, true>(before.group, call, tags) };
             } else {
                 sum = hash;
             }
@@ -125,12 +125,12 @@ wide_fn! {
             Powers::of(expand::times_x(reverse(secret.zeros)))
         } else {
             // SAFETY: keys of the last group are expanded, too.
-            unsafe { Powers::gather::<ROUNDS>(crypting) }
+            unsafe { Powers::gather::<ROUNDS>(group) }
         };
         let hash = hash(&powers, sum, hashed(last));
-        let tags = xor(reverse(hash), secret.masks[last.place]);
+        let tags = xor(reverse(hash), secret.masks[place]);
         // SAFETY: tags, texts and statuses of the last group.
-        unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, PIECES, true>(crypting, call, tags) };
+        unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, LONG, true>(group, call, tags) };
     }
 }
 

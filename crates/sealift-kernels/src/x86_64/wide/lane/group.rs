@@ -6,7 +6,10 @@ use core::mem::offset_of;
 
 use sealift_core::Op;
 
-use super::lanes::{gather, lanes};
+use super::{
+    PIECE_BLOCKS,
+    lanes::{gather, lanes},
+};
 use crate::x86_64::wide::{
     item::{Class, Item},
     zmm::{
@@ -17,6 +20,38 @@ use crate::x86_64::wide::{
 
 /// Four messages, one for each lane.
 pub(super) type Group = [Item; 4];
+
+/// A piece of each text of a group.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub(super) group: &'a Group,
+    /// Which of two places for groups is its group's.
+    pub(super) place: usize,
+    /// How many are before it.
+    pub(super) number: usize,
+    pub(super) is_last: bool,
+}
+
+impl<'a> Piece<'a> {
+    /// The first of so many of a group, which has a number of its own.
+    #[inline(always)]
+    pub(super) fn first(group: &'a Group, number: usize, pieces: usize) -> Self {
+        Piece { group, place: number % 2, number: 0, is_last: pieces == 1 }
+    }
+
+    /// The one behind it, of so many.
+    #[inline(always)]
+    pub(super) fn next(self, pieces: usize) -> Self {
+        let number = self.number + 1;
+        Piece { number, is_last: number + 1 == pieces, ..self }
+    }
+
+    /// Where it begins in a text, in bytes.
+    #[inline(always)]
+    pub(super) fn start(&self) -> usize {
+        16 * PIECE_BLOCKS * self.number
+    }
+}
 
 /// What all messages of a call have in common.
 #[derive(Clone, Copy)]
@@ -51,7 +86,7 @@ impl Call {
 pub(super) type Hashed = [Z; PLACES + 4];
 
 /// Blocks of the longest messages, rounded up to a power of two.
-pub(super) const PLACES: usize = 32;
+pub(super) const PLACES: usize = 64;
 
 wide_fn! {
     /// The nonces, in lanes, with zeros where counters stand.

@@ -7,10 +7,10 @@
 use core::arch::x86_64::*;
 
 use super::{
-    between::{Between, Powers, Stage, square},
+    between::{Between, Powers, square},
     expand::{self, Lanes, Words},
     group::{
-        Call, Group, PLACES, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
+        Call, PLACES, Piece, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
     },
     keys::Expanding,
     lanes::{counter, gather, gather_two, keys},
@@ -21,12 +21,10 @@ use crate::x86_64::wide::zmm::{fold, pin, reverse, transpose, wide_fn, xor, xor3
 
 /// What is done in a pass.
 pub(super) struct Pass<'a> {
-    /// Its number, from 1: results of the one before lie where this one doesn't write.
-    pub(super) number: usize,
-    pub(super) ciphering: &'a Group,
-    pub(super) crypting: &'a Group,
+    pub(super) ciphering: Piece<'a>,
+    pub(super) crypting: Piece<'a>,
     /// Not in the first pass.
-    pub(super) hashing: Option<&'a Group>,
+    pub(super) hashing: Option<Piece<'a>>,
     /// Round keys of the group in AES, if keys are raw.
     pub(super) keys: *const Lanes,
     /// Schedules to be carried on with meanwhile, if any.
@@ -34,7 +32,7 @@ pub(super) struct Pass<'a> {
 }
 
 wide_fn! {
-    /// One pass over a piece each of three groups; it has at most `BLOCKS` blocks of a text, which has `PIECES`.
+    /// One pass over a piece each of three groups; it has at most `BLOCKS` blocks of a text, which has others if it is `LONG`.
     ///
     /// # Safety
     /// Addresses of the groups are what they say, keys are raw or not as `RAW` says, and the pass has keys
@@ -46,18 +44,24 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
-        const PIECES: usize,
+        const LONG: bool,
     >(
         call: &Call,
         between: &mut Between,
         pass: &Pass<'_>,
     ) {
         let zero = _mm512_setzero_si512();
-        let Pass { ciphering, crypting, .. } = *pass;
+        let now = pass.ciphering;
+        let before = pass.crypting;
+        // In the first pass something else, of which nothing comes.
+        let nothing = Piece { place: now.place, is_last: true, ..before };
+        let first = pass.hashing.unwrap_or(nothing);
+        let (ciphering, crypting) = (now.group, before.group);
+        // Where there is one piece, its number and that it is the last are known beforehand.
+        let (from, is_first) =
+            if LONG { (before.start(), before.number == 0) } else { (0, true) };
         let Between { secret, hashed: places, .. } = between;
-        let of = Stage::of::<PIECES>;
-        let (now, before, first) = (of(pass.number, 0), of(pass.number, 1), of(pass.number, 2));
-        let hashed_from = first.piece * hashed_blocks(BLOCKS, AAD);
+        let hashed_from = if LONG { first.number * hashed_blocks(BLOCKS, AAD) } else { 0 };
         macro_rules! hashed {
             ($block:expr) => {
                 places[first.place][(hashed_from + $block) % PLACES]
@@ -67,9 +71,9 @@ wide_fn! {
             secret.powers
         } else {
             // SAFETY: keys of the group are expanded.
-            unsafe { Powers::gather::<ROUNDS>(pass.hashing.unwrap_or(crypting)) }
+            unsafe { Powers::gather::<ROUNDS>(first.group) }
         };
-        let mut sum = if PIECES == 1 { zero } else { secret.sum };
+        let mut sum = if LONG { secret.sum } else { zero };
         // Two round keys.
         let mut two = [zero; 2];
         // The second of a pair, until its first has its turn.
@@ -98,7 +102,7 @@ wide_fn! {
                 let turn = $turn;
                 let (y, h, folded) = match turn {
                     Turn::Nothing => (zero, zero, zero),
-                    Turn::Alone(block) if PIECES > 1 => {
+                    Turn::Alone(block) if LONG => {
                         (xor(sum, hashed!(block)), powers.h, powers.folded)
                     }
                     Turn::Alone(block) | Turn::Second(block) => {
@@ -108,7 +112,7 @@ wide_fn! {
                 };
                 // Without aad the block of lengths has no upper half, and half of its products are nothing.
                 let lengths = Turn::Second(const { hashed_blocks(BLOCKS, AAD) - 1 });
-                let has_upper = AAD || PIECES > 1 || turn != lengths;
+                let has_upper = AAD || LONG || turn != lengths;
                 let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
                 if !matches!(turn, Turn::Nothing) {
                     a = _mm512_clmulepi64_epi128::<0x00>(y, folded);
@@ -155,7 +159,7 @@ wide_fn! {
             ($($i:literal)*) => {$(
                 if $i < BLOCKS + 1 {
                     let mut counter = counter($i + 1);
-                    if PIECES > 1 && $i > 0 {
+                    if LONG && $i > 0 {
                         counter = _mm512_add_epi32(counter, blocks_before);
                     }
                     s[$i] = xor(start, counter);
@@ -212,21 +216,21 @@ wide_fn! {
         let mut rows = [zero; 4];
         macro_rules! crypt {
             ($half:literal) => {
-                if are_whole::<BLOCKS, $half>(crypting, before.start()) {
+                if are_whole::<BLOCKS, $half>(crypting, from) {
                     // SAFETY: texts of the group, which are that long.
-                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting, call, before.start(), rows) };
+                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting, call, from, rows) };
                 } else {
                     crypt!($half: 0 1 2 3);
                 }
             };
             ($half:literal: $($lane:literal)*) => {$(
                 // SAFETY: a text of the group.
-                rows[$lane] = unsafe { crypt_part::<$half>(&crypting[$lane], call, before.start(), rows[$lane]) };
+                rows[$lane] = unsafe { crypt_part::<$half>(&crypting[$lane], call, from, rows[$lane]) };
             )*};
         }
 
         round!(1);
-        if AAD && before.piece == 0 {
+        if AAD && is_first {
             // SAFETY: aad of the group.
             unsafe { lay_aad(crypting, call, &mut places[before.place]) };
         }
@@ -238,11 +242,11 @@ wide_fn! {
         pin!(rows[0], rows[1], rows[2], rows[3]);
         expand!(0);
         round!(3);
-        lay_half::<BLOCKS, 0>(rows, call, before.start(), &mut places[before.place]);
+        lay_half::<BLOCKS, 0>(rows, call, from, &mut places[before.place]);
         round!(4);
         expand!(1);
         let mut next = secret.powers;
-        if RAW && before.piece == 0 {
+        if RAW && is_first {
             next.h = expand::times_x(reverse(secret.zeros));
             next.folded = fold(next.h);
             pin!(next.folded);
@@ -259,19 +263,19 @@ wide_fn! {
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
         expand!(2);
-        if RAW && before.piece == 0 {
+        if RAW && is_first {
             next.h2 = square(next.h);
             pin!(next.h2);
         }
         round!(7);
         if BLOCKS == 8 {
-            lay_half::<BLOCKS, 1>(rows, call, before.start(), &mut places[before.place]);
+            lay_half::<BLOCKS, 1>(rows, call, from, &mut places[before.place]);
         }
         places[before.place][call.lengths_at % PLACES] = lengths(crypting);
         round!(8);
         expand!(3);
         round!(9);
-        if RAW && before.piece == 0 {
+        if RAW && is_first {
             next.folded2 = fold(next.h2);
             secret.powers = next;
         }
@@ -296,16 +300,16 @@ wide_fn! {
         last!(1 2 3 4 5 6 7 8 9);
         let tags = xor(reverse(sum), secret.masks[first.place]);
         secret.masks[now.place] = _mm512_aesenclast_epi128(s[0], key);
-        if !first.is_last::<PIECES>() {
+        if LONG && !first.is_last {
             secret.sum = sum;
             return;
         }
-        if PIECES > 1 {
+        if LONG {
             secret.sum = zero;
         }
-        if let Some(group) = pass.hashing {
+        if let Some(Piece { group, .. }) = pass.hashing {
             // SAFETY: tags, texts and statuses of the group.
-            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, PIECES, false>(group, call, tags) };
+            unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, LONG, false>(group, call, tags) };
         }
     }
 }

@@ -23,7 +23,7 @@ use std::cell::RefCell;
 
 use between::Between;
 use ends::{finish, start};
-use group::{Call, Group};
+use group::{Call, Group, Piece};
 use kernel::{Pass, pass};
 use keys::Keys;
 use spare::Spare;
@@ -147,16 +147,16 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
 ) {
     let class = messages.class;
     let work = match (class.text_blocks, class.aad_blocks) {
-        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false, 1>,
-        (0 | 1, _) => work::<ROUNDS, RAW, 1, true, 1>,
-        (2, 0) => work::<ROUNDS, RAW, 2, false, 1>,
-        (2, _) => work::<ROUNDS, RAW, 2, true, 1>,
-        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false, 1>,
-        (3 | 4, _) => work::<ROUNDS, RAW, 4, true, 1>,
-        (5..=PIECE_BLOCKS, 0) => work::<ROUNDS, RAW, 8, false, 1>,
-        (5..=PIECE_BLOCKS, _) => work::<ROUNDS, RAW, 8, true, 1>,
-        (_, 0) => work::<ROUNDS, true, 8, false, PIECES_MAX>,
-        (_, _) => work::<ROUNDS, true, 8, true, PIECES_MAX>,
+        (0 | 1, 0) => work::<ROUNDS, RAW, 1, false, false>,
+        (0 | 1, _) => work::<ROUNDS, RAW, 1, true, false>,
+        (2, 0) => work::<ROUNDS, RAW, 2, false, false>,
+        (2, _) => work::<ROUNDS, RAW, 2, true, false>,
+        (3 | 4, 0) => work::<ROUNDS, RAW, 4, false, false>,
+        (3 | 4, _) => work::<ROUNDS, RAW, 4, true, false>,
+        (5..=PIECE_BLOCKS, 0) => work::<ROUNDS, RAW, 8, false, false>,
+        (5..=PIECE_BLOCKS, _) => work::<ROUNDS, RAW, 8, true, false>,
+        (_, 0) => work::<ROUNDS, true, 8, false, true>,
+        (_, _) => work::<ROUNDS, true, 8, true, true>,
     };
     if !messages.items.is_empty() {
         // SAFETY: `_token` is proof of the instructions; the caller promises the rest.
@@ -165,7 +165,7 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
 }
 
 wide_fn! {
-    /// Works messages of at most `BLOCKS` blocks in each of `PIECES`, and of no aad or at most three.
+    /// Works messages of at most `BLOCKS` blocks, or of several pieces of so many if they are `LONG`, and of no aad or at most three.
     ///
     /// # Safety
     /// As for [`by_rounds`], and there is a message.
@@ -176,21 +176,22 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
-        const PIECES: usize,
+        const LONG: bool,
     >(
         messages: Messages<'_, '_, '_>,
         scratch: &mut Scratch,
     ) {
         let Messages { class, items, ahead } = messages;
         let Scratch { between, keys, spare, .. } = scratch;
-        let blocks = const { PIECES * hashed_blocks(BLOCKS, AAD) };
+        let pieces = if LONG { class.text_blocks.div_ceil(BLOCKS) } else { 1 };
+        let blocks = pieces * const { hashed_blocks(BLOCKS, AAD) };
         let call = Call::new(class, blocks);
         between.begin(blocks, call.aad_at);
         let (whole, rest) = items.as_chunks::<4>();
         let mut last: Group = [spare.item(&items[0]); 4];
         last[..rest.len()].copy_from_slice(rest);
-        let passes = PIECES * items.len().div_ceil(4);
-        let mut ciphering = whole.first().unwrap_or(&last);
+        let groups = items.len().div_ceil(4);
+        let mut ciphering = Piece::first(whole.first().unwrap_or(&last), 0, pieces);
         if RAW {
             // SAFETY: keys are raw, as the caller promises.
             unsafe { keys.start::<ROUNDS>(items) };
@@ -200,13 +201,16 @@ wide_fn! {
         // SAFETY: the place of the keys.
         let first_keys = unsafe { Keys::of(keys, 0) };
         // SAFETY: a group of the items, the last of which may be nobody's in a place of their own.
-        unsafe { start::<ROUNDS, RAW, BLOCKS>(between, ciphering, first_keys) };
+        unsafe { start::<ROUNDS, RAW, BLOCKS>(between, ciphering.group, first_keys) };
         let (mut crypting, mut hashing) = (ciphering, None);
-        for number in 1..passes {
-            let group = number / PIECES;
-            ciphering = whole.get(group).unwrap_or(&last);
+        let mut group = 0;
+        for _ in 1..pieces * groups {
             let mut expanding = None;
-            if number.is_multiple_of(PIECES) {
+            if LONG && !ciphering.is_last {
+                ciphering = ciphering.next(pieces);
+            } else {
+                group += 1;
+                ciphering = Piece::first(whole.get(group).unwrap_or(&last), group, pieces);
                 if RAW {
                     // SAFETY: keys are raw, and this is their place.
                     expanding = unsafe { Keys::expanding::<ROUNDS>(keys, items, group) };
@@ -215,16 +219,16 @@ wide_fn! {
             }
             // SAFETY: the place of the keys.
             let keys = unsafe { Keys::of(keys, group) };
-            let now = Pass { number, ciphering, crypting, hashing, keys, expanding };
+            let now = Pass { ciphering, crypting, hashing, keys, expanding };
             // SAFETY: groups as above.
-            unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD, PIECES>(&call, between, &now) };
+            unsafe { pass::<ROUNDS, RAW, BLOCKS, AAD, LONG>(&call, between, &now) };
             // Kept in registers from one pass to the next, it would be what is put down on the stack.
             black_box(&mut *between);
             hashing = Some(crypting);
             crypting = ciphering;
         }
         // SAFETY: the last two groups are such, too, and keys are raw or not as `RAW` says.
-        unsafe { finish::<ROUNDS, RAW, BLOCKS, AAD, PIECES>(&call, between, passes, crypting, hashing) };
+        unsafe { finish::<ROUNDS, RAW, BLOCKS, AAD, LONG>(&call, between, crypting, hashing) };
     }
 }
 
@@ -232,7 +236,7 @@ wide_fn! {
 const PIECE_BLOCKS: usize = 8;
 
 /// Pieces of the longest texts, under raw keys. Of expanded ones a chain reads all powers, which takes less than their transposes.
-const PIECES_MAX: usize = 2;
+const PIECES_MAX: usize = 4;
 
 /// Asks the cache for messages that are worked later, most of which are like those worked now.
 #[inline(always)]

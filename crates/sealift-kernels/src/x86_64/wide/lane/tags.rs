@@ -16,7 +16,7 @@ use crate::{
 
 wide_fn! {
     /// Writes tags, in lanes, or compares them: a message that fails is zeros. Texts have at most `BLOCKS`
-    /// blocks in each of `PIECES`.
+    /// blocks in each of several pieces, if they are `LONG`.
     ///
     /// The other constants make it a function of its own for each pass, and so a part of it.
     ///
@@ -28,7 +28,7 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
-        const PIECES: usize,
+        const LONG: bool,
         const LAST: bool,
     >(
         group: &Group,
@@ -43,7 +43,7 @@ wide_fn! {
             let failed = unsafe { compare_tags(group, call.tag_bytes, tags) };
             if !verdict::public(failed == 0) {
                 // SAFETY: the caller promises writable statuses and, of an open, writable texts.
-                unsafe { fail::<ROUNDS, RAW, BLOCKS, AAD, PIECES, LAST>(group, call, failed) };
+                unsafe { fail::<ROUNDS, RAW, BLOCKS, AAD, LONG, LAST>(group, call, failed) };
             }
         }
     }
@@ -110,17 +110,16 @@ wide_fn! {
         const RAW: bool,
         const BLOCKS: usize,
         const AAD: bool,
-        const PIECES: usize,
+        const LONG: bool,
         const LAST: bool,
     >(
         group: &Group,
         call: &Call,
         failed: u8,
     ) {
-        let is_whole = match (PIECES, BLOCKS) {
-            (1, 8) => are_whole::<BLOCKS, 1>(group, 0),
-            (1, _) => are_whole::<BLOCKS, 0>(group, 0),
-            _ => false,
+        let is_whole = match BLOCKS {
+            8 => !LONG && are_whole::<BLOCKS, 1>(group, 0),
+            _ => are_whole::<BLOCKS, 0>(group, 0),
         };
         if !is_whole {
             // SAFETY: the caller keeps the same promise.

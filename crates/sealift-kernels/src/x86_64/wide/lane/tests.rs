@@ -62,7 +62,7 @@ fn classes(random: &mut Random) -> Vec<Class> {
     let mut classes = vec![];
     for keys in FORMS {
         for rounds in [10, 12, 14] {
-            let blocks = if keys == KeyForm::Raw { 16 } else { 8 };
+            let blocks = if keys == KeyForm::Raw { 32 } else { 8 };
             for (text_blocks, aad_blocks) in (0..=blocks).flat_map(|t| (0..=3).map(move |a| (t, a)))
             {
                 for op in OPS {
@@ -100,7 +100,7 @@ fn every_shape_gives_what_the_model_gives() {
 #[test]
 fn any_number_of_messages_is_worked() {
     let mut random = Random(51);
-    let lengths = [(KeyForm::Each, 2), (KeyForm::Raw, 2), (KeyForm::Raw, 13)];
+    let lengths = [(KeyForm::Each, 2), (KeyForm::Raw, 2), (KeyForm::Raw, 13), (KeyForm::Raw, 24)];
     for (count, (keys, text_blocks)) in
         (1..=40).flat_map(|count| lengths.map(|length| (count, length)))
     {
@@ -149,7 +149,7 @@ fn a_message_with_a_flipped_bit_fails_alone_and_leaves_zeros() {
 fn whichever_messages_of_a_group_fail_the_others_open() {
     let mut random = Random(54);
     for (choice, keys) in (0..16).flat_map(|choice| FORMS.map(|keys| (choice, keys))) {
-        for (text_blocks, op) in [0, 1, 2, 4, 5, 8, 9, 12, 16]
+        for (text_blocks, op) in [0, 1, 2, 4, 5, 8, 9, 12, 16, 20, 32]
             .into_iter()
             .flat_map(|t| [Op::Open, Op::Verify].map(|op| (t, op)))
         {
