@@ -52,12 +52,13 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let long_blocks = match schedules {
-        Schedules::One(_) => LONG_TEXT,
-        Schedules::Each(_) => fastest::long_text(token),
-        Schedules::Raw => LONG_TEXT_MAX,
-    };
     let (shape, path) = (work.shape(), Path::Vaes512(token));
+    let are_alike = shape.text_bytes == shape.messages as u64 * shape.text_bytes_max as u64;
+    let long_blocks = match schedules {
+        Schedules::Each(_) => fastest::long_text(token),
+        Schedules::Raw if are_alike || range.len() >= LANES_MIXED_MIN => LONG_TEXT_MAX,
+        Schedules::One(_) | Schedules::Raw => LONG_TEXT,
+    };
     let texts = Texts::of(path, shape.text_bytes, shape.whole_text_bytes);
     let is_passing = texts == Texts::Passing && !shape.in_place;
     let longest_text = if is_passing { LONGEST_PASSING } else { LONGEST_TEXT };
@@ -131,3 +132,6 @@ const ALIKE_MIN: usize = 8;
 
 /// The same for those that are worked in lanes, which soon has them begun.
 const LANES_MIN: usize = 3;
+
+/// Where fewer texts are of several lengths, a chain takes longer ones together sooner than lanes those of each length (Zen 4).
+const LANES_MIXED_MIN: usize = 512;

@@ -17,7 +17,8 @@ impl ClassId {
     const SHAPES: u16 = small(LONG_TEXT_MAX + 1) * Self::AADS;
     const OF_KEY: u16 = 3 * 3 * Self::SHAPES;
 
-    /// The class of a message under a key of 10 rounds; lengths are in bytes. Texts of `long` blocks and of more are in one.
+    /// The class of a message under a key of 10 rounds; lengths are in bytes. Texts of `long` blocks and of more are in one,
+    /// that of [`LONG_TEXT_MAX`].
     #[inline]
     pub(super) fn new(op: Op, text: usize, aad: usize, nonce: usize, long: usize) -> ClassId {
         debug_assert!(long <= LONG_TEXT_MAX, "texts of {long} blocks");
@@ -31,7 +32,7 @@ impl ClassId {
             blocks if blocks <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD,
             _ => LONG_AAD,
         };
-        let shape = small(text.div_ceil(16).min(long)) * Self::AADS + small(aad);
+        let shape = small(blocks(text, long)) * Self::AADS + small(aad);
         let nonce = match nonce {
             12 => 0,
             0..=16 => 1,
@@ -80,6 +81,13 @@ impl ClassId {
     }
 }
 
+/// Blocks of a text, which stand for all texts of `long` and more.
+#[inline(always)]
+pub(super) fn blocks(text: usize, long: usize) -> usize {
+    let blocks = text.div_ceil(16);
+    if blocks < long { blocks } else { LONG_TEXT_MAX }
+}
+
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 65,536 classes")]
 const fn small(number: usize) -> u16 {
@@ -124,10 +132,10 @@ mod tests {
     #[test]
     fn blocks_are_counted_with_the_last_one_in_part() {
         let class = |text, aad| ClassId::new(Op::Open, text, aad, 12, 9).class(KeyForm::One, 12);
-        let blocks = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
-        assert_eq!(blocks(0, 0), (0, 0));
-        assert_eq!(blocks(113, 33), (8, 3));
-        assert_eq!(blocks(129, 49), (9, MEDIUM_AAD));
-        assert_eq!(blocks(1 << 20, 5_000), (9, LONG_AAD));
+        let blocks_of = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
+        assert_eq!(blocks_of(0, 0), (0, 0));
+        assert_eq!(blocks_of(113, 33), (8, 3));
+        assert_eq!(blocks_of(129, 49), (LONG_TEXT_MAX, MEDIUM_AAD));
+        assert_eq!(blocks_of(1 << 20, 5_000), (LONG_TEXT_MAX, LONG_AAD));
     }
 }

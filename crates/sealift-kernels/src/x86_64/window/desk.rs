@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use sealift_core::{Op, Span, TextSpan};
 
-use super::class::ClassId;
+use super::class::{ClassId, blocks};
 use super::item::{Class, Item, KeyForm};
 use super::progression::Progression;
 use super::source::{Lot, Source};
@@ -187,9 +187,7 @@ impl Desk {
         }
         let long = source.terms.long_blocks;
         let ids = ROUNDS.map(|rounds| first.of_all_texts().map(|id| id.under(rounds)));
-        let id = |text: &TextSpan, rounds: usize| {
-            ids[(rounds - 10) / 2][text.bytes.div_ceil(16).min(long)]
-        };
+        let id = |text: &TextSpan, rounds: usize| ids[(rounds - 10) / 2][blocks(text.bytes, long)];
         // A loop for each kind of keys spares a branch for each message.
         if let Schedules::Each(each) = source.schedules {
             let each = &each[window.start - source.first..][..window.len()];

@@ -109,7 +109,7 @@ pub(crate) struct Class {
     pub(crate) tag_bytes: usize,
     /// Whether every nonce has 12 bytes, so that none is hashed.
     pub(crate) has_plain_nonces: bool,
-    /// Blocks of every text, the last of them perhaps in part; the caller's bound stands for all longer ones.
+    /// Blocks of every text, the last of them perhaps in part; [`LONG_TEXT_MAX`] stands for several.
     pub(crate) text_blocks: usize,
     /// Blocks of every aad; from [`MEDIUM_AAD`] on not exact.
     pub(crate) aad_blocks: usize,
@@ -135,7 +135,7 @@ impl Class {
 
 /// Texts of this many blocks and of more are long to the wide kernels.
 pub(crate) const LONG_TEXT: usize = 9;
-/// The same at most, whatever the kernels.
+/// Stands for all texts of as many blocks as a kernel takes whatever their lengths; no others have so many.
 pub(crate) const LONG_TEXT_MAX: usize = 33;
 /// Stands for aads of 4 to [`MEDIUM_AAD_BLOCKS`] blocks.
 pub(crate) const MEDIUM_AAD: usize = 4;
