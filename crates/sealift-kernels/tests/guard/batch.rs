@@ -161,9 +161,9 @@ fn column(bytes: &[u8], len: usize) -> Column<'_> {
 fn batches_between_inaccessible_pages_are_worked_on() {
     let mut random = Random(42);
     let mut fences = Fences(std::array::from_fn(|_| Fence::new()));
-    for text in (0..=145).chain([
-        255, 256, 257, 300, 383, 384, 385, 512, 528, 529, 777, 1_420, 1_500, 4_608, 5_119, 5_120,
-        5_121,
+    for text in (0..=145).chain((146..=513).step_by(6)).chain([
+        255, 256, 257, 383, 384, 385, 511, 512, 513, 528, 529, 777, 1_420, 1_500, 4_608, 5_119,
+        5_120, 5_121,
     ]) {
         for side in [Side::Start, Side::End, Side::Start, Side::End] {
             let shape = Shape::draw(&mut random, text);

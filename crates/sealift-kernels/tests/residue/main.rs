@@ -242,7 +242,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// Messages; bytes of text, of key, of nonce and of aad.
-const SHAPES: [(usize, usize, usize, usize, usize); 32] = [
+const SHAPES: [(usize, usize, usize, usize, usize); 34] = [
     (1, 5, 32, 12, 17),
     (1, 128, 16, 12, 17),
     (1, 128, 32, 16, 300),
@@ -263,6 +263,7 @@ const SHAPES: [(usize, usize, usize, usize, usize); 32] = [
     (7, 128, 32, 12, 128),
     (7, 100, 16, 13, 20),
     (7, 300, 32, 12, 17),
+    (7, 600, 32, 12, 17),
     (23, 5, 16, 12, 17),
     (23, 128, 16, 12, 17),
     (23, 128, 32, 12, 17),
@@ -272,6 +273,7 @@ const SHAPES: [(usize, usize, usize, usize, usize); 32] = [
     (23, 200, 16, 12, 17),
     (23, 256, 32, 12, 0),
     (23, 300, 24, 12, 17),
+    (23, 500, 32, 12, 0),
     (23, 1_420, 32, 12, 17),
     (23, 1_420, 32, 12, 300),
     (23, 9_000, 32, 12, 17),

@@ -3,7 +3,7 @@
 //! Messages are taken in windows; those of a window that are alike are worked together:
 //!
 //! - `row`: short messages under one key, each in registers of its own;
-//! - `lane`: short messages under many keys, each in a lane of its own;
+//! - `lane`: short messages under many keys, each in a lane of its own, and longer ones under raw keys;
 //! - `chain`: longer messages, one after the other without a gap;
 //! - `mixed`: short messages of any shape, a few of each;
 //! - [`narrow`]: messages of up to 256 bytes under many keys, where that is quicker.

@@ -1,7 +1,11 @@
 //! What goes from one pass to the next.
 #![allow(unsafe_code)]
 
-use core::{arch::x86_64::*, mem::MaybeUninit, slice};
+use core::{
+    arch::x86_64::*,
+    mem::{self, MaybeUninit},
+    slice,
+};
 
 use super::{
     group::{Group, Hashed},
@@ -18,9 +22,9 @@ use crate::{
 pub(super) struct Between {
     pub(super) secret: Secret,
     /// What two groups hash.
-    pub(super) hashed: [Hashed; 2],
-    /// How many blocks of each may hold something.
-    used: usize,
+    pub(super) hashed: Hashed,
+    /// How many blocks of each group may hold something, short and long ones.
+    used: [usize; 2],
 }
 
 /// What of it is secret whatever is done.
@@ -57,9 +61,10 @@ impl Between {
 
     wide_fn! {
         /// Makes ready for messages that hash so many blocks, of which the first few stay zeros.
-        pub(super) fn begin(&mut self, blocks: usize, zeros: usize) {
-            self.used = self.used.max(blocks);
-            for hashed in &mut self.hashed {
+        pub(super) fn begin<const LONG: bool>(&mut self, blocks: usize, zeros: usize) {
+            let used = &mut self.used[usize::from(LONG)];
+            *used = blocks.max(*used);
+            for hashed in self.hashed.all::<LONG>() {
                 hashed[..zeros].fill(_mm512_setzero_si512());
             }
         }
@@ -68,10 +73,15 @@ impl Between {
     /// Wipes what is secret, and what is hashed: in lanes without a message it is key stream.
     pub(super) fn wipe(&mut self) {
         wipe(slice::from_mut(&mut self.secret));
-        for hashed in &mut self.hashed {
-            wipe(&mut hashed[..self.used]);
+        let [short, long] = mem::take(&mut self.used);
+        for hashed in self.hashed.all::<false>() {
+            wipe(&mut hashed[..short]);
         }
-        self.used = 0;
+        if long > 0 {
+            for hashed in self.hashed.all::<true>() {
+                wipe(&mut hashed[..long]);
+            }
+        }
     }
 }
 

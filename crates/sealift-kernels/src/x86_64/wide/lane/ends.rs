@@ -7,8 +7,7 @@ use super::{
     between::{Between, Powers, Secret},
     expand::{self, Lanes},
     group::{
-        Call, Group, PLACES, Piece, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths,
-        nonces,
+        Call, Group, Piece, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
     },
     lanes::{counter, gather, keys},
     tags::conclude,
@@ -78,32 +77,33 @@ wide_fn! {
     >(
         call: &Call,
         between: &mut Between,
-        last: Piece<'_>,
-        before: Option<Piece<'_>>,
+        last: Piece<'_, LONG>,
+        before: Option<Piece<'_, LONG>>,
     ) {
         let Between { secret, hashed, .. } = between;
         let Piece { group, place, .. } = last;
-        let laid = &mut hashed[place];
+        let text_at = call.text_at + last.start() / 16;
         // Before the first piece, which this one is only if it is alone.
         if AAD && !LONG {
             // SAFETY: aad of the group.
-            unsafe { lay_aad(group, call, laid) };
+            unsafe { lay_aad::<LONG>(group, place, call.aad_at, hashed) };
         }
         let [a, b, c, d, ..] = secret.stream;
         let rows = transpose([a, b, c, d]);
         // SAFETY: texts of the group.
         let rows = unsafe { crypt_half::<BLOCKS, 0>(group, call, last.start(), rows) };
-        lay_half::<BLOCKS, 0>(rows, call, last.start(), laid);
+        lay_half::<BLOCKS, 0, LONG>(rows, place, text_at, hashed);
         if BLOCKS == 8 {
             let [_, _, _, _, a, b, c, d] = secret.stream;
             let rows = transpose([a, b, c, d]);
             // SAFETY: texts of the group, from their fifth block on.
             let rows = unsafe { crypt_half::<BLOCKS, 1>(group, call, last.start(), rows) };
-            lay_half::<BLOCKS, 1>(rows, call, last.start(), laid);
+            lay_half::<BLOCKS, 1, LONG>(rows, place, text_at, hashed);
         }
-        laid[call.lengths_at % PLACES] = lengths(group);
+        *hashed.at::<LONG>(place, call.lengths_at) = lengths(group);
         let blocks = const { hashed_blocks(BLOCKS, AAD) };
-        let hashed = |piece: Piece| &hashed[piece.place][blocks * piece.number..][..blocks];
+        let hashed = hashed.all::<LONG>();
+        let hashed = |piece: Piece<'_, LONG>| &hashed[piece.place][blocks * piece.number()..][..blocks];
         let mut sum = _mm512_setzero_si512();
         if let Some(before) = before {
             let powers = if RAW {
@@ -113,7 +113,7 @@ wide_fn! {
                 unsafe { Powers::gather::<ROUNDS>(before.group) }
             };
             let hash = hash(&powers, secret.sum, hashed(before));
-            if before.is_last {
+            if before.is_last() {
                 let tags = xor(reverse(hash), secret.masks[before.place]);
                 // SAFETY: tags, texts and statuses of the group.
                 unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, LONG, true>(before.group, call, tags) };

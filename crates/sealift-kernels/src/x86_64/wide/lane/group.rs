@@ -7,8 +7,9 @@ use core::mem::offset_of;
 use sealift_core::Op;
 
 use super::{
-    PIECE_BLOCKS,
+    PIECE_BLOCKS, PIECES_MAX,
     lanes::{gather, lanes},
+    weave::hashed_blocks,
 };
 use crate::x86_64::wide::{
     item::{Class, Item},
@@ -21,35 +22,48 @@ use crate::x86_64::wide::{
 /// Four messages, one for each lane.
 pub(super) type Group = [Item; 4];
 
-/// A piece of each text of a group.
+/// A piece of each text of a group, which has others if it is `LONG`.
 #[derive(Clone, Copy)]
-pub(super) struct Piece<'a> {
+pub(super) struct Piece<'a, const LONG: bool> {
     pub(super) group: &'a Group,
     /// Which of two places for groups is its group's.
     pub(super) place: usize,
     /// How many are before it.
-    pub(super) number: usize,
-    pub(super) is_last: bool,
+    number: usize,
+    /// How many its texts have.
+    pieces: usize,
 }
 
-impl<'a> Piece<'a> {
+impl<'a, const LONG: bool> Piece<'a, LONG> {
     /// The first of so many of a group, which has a number of its own.
     #[inline(always)]
     pub(super) fn first(group: &'a Group, number: usize, pieces: usize) -> Self {
-        Piece { group, place: number % 2, number: 0, is_last: pieces == 1 }
+        Piece { group, place: number % 2, number: 0, pieces }
     }
 
-    /// The one behind it, of so many.
+    /// The one behind it.
     #[inline(always)]
-    pub(super) fn next(self, pieces: usize) -> Self {
-        let number = self.number + 1;
-        Piece { number, is_last: number + 1 == pieces, ..self }
+    pub(super) fn next(self) -> Self {
+        Piece { number: self.number + 1, ..self }
+    }
+
+    /// How many are before it.
+    #[inline(always)]
+    pub(super) fn number(&self) -> usize {
+        // Said, so that the compiler knows it.
+        if LONG { self.number } else { 0 }
     }
 
     /// Where it begins in a text, in bytes.
     #[inline(always)]
     pub(super) fn start(&self) -> usize {
-        16 * PIECE_BLOCKS * self.number
+        16 * PIECE_BLOCKS * self.number()
+    }
+
+    /// Whether there is none behind it.
+    #[inline(always)]
+    pub(super) fn is_last(&self) -> bool {
+        !LONG || self.number + 1 == self.pieces
     }
 }
 
@@ -81,12 +95,52 @@ impl Call {
     }
 }
 
-/// A place for the hashed blocks of four messages, in lanes and reversed. Behind the lengths there is
-/// room for what is laid down before them and is longer than it has to be.
-pub(super) type Hashed = [Z; PLACES + 4];
+/// Places for the hashed blocks of two groups, in lanes and reversed. Behind the lengths there is room for what is laid down before
+/// them and is longer than it has to be.
+// IMPLEMENTATION NOTE: how far the places of two groups are from each other counts, for a processor tells addresses apart by their lower
+// bits at first: with 68 or 96 blocks for each, long or short, 128 and 256 bytes took 2 to 9 % longer (Zen 4).
+#[repr(C)]
+pub(super) struct Hashed {
+    short: [[Z; SHORT + 4]; 2],
+    /// Of messages in several pieces.
+    long: [[Z; LONG + 4]; 2],
+}
 
-/// Blocks of the longest messages, rounded up to a power of two.
-pub(super) const PLACES: usize = 64;
+/// Blocks of the longest messages of one piece, rounded up to a power of two.
+const SHORT: usize = 16;
+/// The same of several pieces, as they are.
+const LONG: usize = hashed_blocks(PIECE_BLOCKS, true) * PIECES_MAX;
+
+const _: () = {
+    assert!(hashed_blocks(PIECE_BLOCKS, true) <= SHORT);
+};
+
+impl Hashed {
+    /// That of a block in one of the two places.
+    #[inline(always)]
+    pub(super) fn at<const IS_LONG: bool>(&mut self, place: usize, block: usize) -> &mut Z {
+        &mut self.four::<IS_LONG>(place, block)[0]
+    }
+
+    /// Those of four blocks.
+    #[inline(always)]
+    fn four<const IS_LONG: bool>(&mut self, place: usize, block: usize) -> &mut [Z] {
+        if IS_LONG {
+            &mut self.long[place % 2][block..][..4]
+        } else {
+            &mut self.short[place % 2][block % SHORT..][..4]
+        }
+    }
+
+    /// Those of all blocks, of both.
+    pub(super) fn all<const IS_LONG: bool>(&mut self) -> [&mut [Z]; 2] {
+        if IS_LONG {
+            self.long.each_mut().map(|place| &mut place[..])
+        } else {
+            self.short.each_mut().map(|place| &mut place[..])
+        }
+    }
+}
 
 wide_fn! {
     /// The nonces, in lanes, with zeros where counters stand.
@@ -123,12 +177,12 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Lays down the aad of at most three blocks among what is hashed, and zeros behind it.
+    /// Lays down the aad of at most three blocks in a place, from one on among what is hashed, and zeros behind it.
     ///
     /// # Safety
     /// It is readable.
     #[inline]
-    pub(super) unsafe fn lay_aad(group: &Group, call: &Call, hashed: &mut Hashed) {
+    pub(super) unsafe fn lay_aad<const LONG: bool>(group: &Group, place: usize, at: usize, hashed: &mut Hashed) {
         // SAFETY: the caller promises readable aad.
         let a = unsafe { load_part(group[0].aad, group[0].aad_bytes.into()) };
         // SAFETY: the caller promises that the second aad is readable, too.
@@ -137,15 +191,15 @@ wide_fn! {
         let c = unsafe { load_part(group[2].aad, group[2].aad_bytes.into()) };
         // SAFETY: the caller promises that the fourth aad is readable, too.
         let d = unsafe { load_part(group[3].aad, group[3].aad_bytes.into()) };
-        lay::<3>([a, b, c, d], call.aad_at, hashed);
+        lay::<3, LONG>([a, b, c, d], place, at, hashed);
     }
 }
 
 wide_fn! {
     /// Lays down the first `COUNT` columns of rows among what is hashed.
     #[inline]
-    fn lay<const COUNT: usize>(rows: [Z; 4], at: usize, hashed: &mut Hashed) {
-        let places = &mut hashed[at % PLACES..][..4];
+    fn lay<const COUNT: usize, const LONG: bool>(rows: [Z; 4], place: usize, at: usize, hashed: &mut Hashed) {
+        let places = hashed.four::<LONG>(place, at);
         for (place, column) in places.iter_mut().zip(transpose_reversed(rows)).take(COUNT) {
             *place = column;
         }
@@ -153,20 +207,19 @@ wide_fn! {
 }
 
 wide_fn! {
-    /// Lays down ciphertexts of at most `BLOCKS` blocks a piece, from block 4 * `HALF` of one on, as they come in rows. The
-    /// piece begins so many bytes behind the text's start.
+    /// Lays down pieces of at most `BLOCKS` blocks of ciphertexts, from block 4 * `HALF` on, as they come in rows: in a place, from
+    /// one on among what is hashed.
     #[inline]
-    pub(super) fn lay_half<const BLOCKS: usize, const HALF: usize>(
+    pub(super) fn lay_half<const BLOCKS: usize, const HALF: usize, const LONG: bool>(
         rows: [Z; 4],
-        call: &Call,
-        start: usize,
+        place: usize,
+        at: usize,
         hashed: &mut Hashed,
     ) {
-        let at = call.text_at + start / 16;
         match BLOCKS {
-            1 => lay::<1>(rows, at, hashed),
-            2 => lay::<2>(rows, at, hashed),
-            _ => lay::<4>(rows, at + 4 * HALF, hashed),
+            1 => lay::<1, LONG>(rows, place, at, hashed),
+            2 => lay::<2, LONG>(rows, place, at, hashed),
+            _ => lay::<4, LONG>(rows, place, at + 4 * HALF, hashed),
         }
     }
 }

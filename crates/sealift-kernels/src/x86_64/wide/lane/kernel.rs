@@ -9,9 +9,7 @@ use core::arch::x86_64::*;
 use super::{
     between::{Between, Powers, square},
     expand::{self, Lanes, Words},
-    group::{
-        Call, PLACES, Piece, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces,
-    },
+    group::{Call, Piece, are_whole, crypt_part, crypt_whole, lay_aad, lay_half, lengths, nonces},
     keys::Expanding,
     lanes::{counter, gather, gather_two, keys},
     tags::conclude,
@@ -20,11 +18,11 @@ use super::{
 use crate::x86_64::wide::zmm::{fold, pin, reverse, transpose, wide_fn, xor, xor3};
 
 /// What is done in a pass.
-pub(super) struct Pass<'a> {
-    pub(super) ciphering: Piece<'a>,
-    pub(super) crypting: Piece<'a>,
+pub(super) struct Pass<'a, const LONG: bool> {
+    pub(super) ciphering: Piece<'a, LONG>,
+    pub(super) crypting: Piece<'a, LONG>,
     /// Not in the first pass.
-    pub(super) hashing: Option<Piece<'a>>,
+    pub(super) hashing: Option<Piece<'a, LONG>>,
     /// Round keys of the group in AES, if keys are raw.
     pub(super) keys: *const Lanes,
     /// Schedules to be carried on with meanwhile, if any.
@@ -48,30 +46,27 @@ wide_fn! {
     >(
         call: &Call,
         between: &mut Between,
-        pass: &Pass<'_>,
+        pass: &Pass<'_, LONG>,
     ) {
         let zero = _mm512_setzero_si512();
-        let now = pass.ciphering;
-        let before = pass.crypting;
+        let Pass { ciphering, crypting, .. } = *pass;
         // In the first pass something else, of which nothing comes.
-        let nothing = Piece { place: now.place, is_last: true, ..before };
-        let first = pass.hashing.unwrap_or(nothing);
-        let (ciphering, crypting) = (now.group, before.group);
-        // Where there is one piece, its number and that it is the last are known beforehand.
-        let (from, is_first) =
-            if LONG { (before.start(), before.number == 0) } else { (0, true) };
-        let Between { secret, hashed: places, .. } = between;
-        let hashed_from = if LONG { first.number * hashed_blocks(BLOCKS, AAD) } else { 0 };
+        let hashing = pass.hashing.unwrap_or(crypting);
+        let Between { secret, hashed, .. } = between;
+        // Texts of one piece are those of three groups in a row.
+        let place = ciphering.place;
+        let (laid, from) = if LONG { (crypting.place, hashing.place) } else { (1 - place, place) };
+        let text_at = call.text_at + crypting.start() / 16;
         macro_rules! hashed {
             ($block:expr) => {
-                places[first.place][(hashed_from + $block) % PLACES]
+                *hashed.at::<LONG>(from, hashing.number() * hashed_blocks(BLOCKS, AAD) + $block)
             };
         }
         let powers = if RAW {
             secret.powers
         } else {
             // SAFETY: keys of the group are expanded.
-            unsafe { Powers::gather::<ROUNDS>(first.group) }
+            unsafe { Powers::gather::<ROUNDS>(hashing.group) }
         };
         let mut sum = if LONG { secret.sum } else { zero };
         // Two round keys.
@@ -87,10 +82,10 @@ wide_fn! {
                 } else {
                     if $round == 0 {
                         // SAFETY: keys of the group are expanded, and their round keys are there.
-                        two[0] = unsafe { gather(keys(ciphering, 0)) };
+                        two[0] = unsafe { gather(keys(ciphering.group, 0)) };
                     } else if $round % 2 == 1 {
                         // SAFETY: keys of the group are expanded, and have an even number of rounds.
-                        two = unsafe { gather_two::<$round>(keys(ciphering, 16 * $round)) };
+                        two = unsafe { gather_two::<$round>(keys(ciphering.group, 16 * $round)) };
                         two.swap(0, 1);
                     }
                     two[$round % 2]
@@ -102,12 +97,8 @@ wide_fn! {
                 let turn = $turn;
                 let (y, h, folded) = match turn {
                     Turn::Nothing => (zero, zero, zero),
-                    Turn::Alone(block) if LONG => {
-                        (xor(sum, hashed!(block)), powers.h, powers.folded)
-                    }
-                    Turn::Alone(block) | Turn::Second(block) => {
-                        (hashed!(block), powers.h, powers.folded)
-                    }
+                    Turn::Alone(block) => (xor(sum, hashed!(block)), powers.h, powers.folded),
+                    Turn::Second(block) => (hashed!(block), powers.h, powers.folded),
                     Turn::First(block) => (xor(sum, hashed!(block)), powers.h2, powers.folded2),
                 };
                 // Without aad the block of lengths has no upper half, and half of its products are nothing.
@@ -152,8 +143,9 @@ wide_fn! {
         // The first counter block, the text's and behind them, if keys are raw, the zero block.
         let key = key!(0);
         // SAFETY: nonces of the group.
-        let start = xor(unsafe { nonces(ciphering) }, key);
-        let blocks_before = counter((now.start() / 16) as i32);
+        let start = xor(unsafe { nonces(ciphering.group) }, key);
+        #[expect(clippy::cast_possible_truncation, reason = "a text has few blocks")]
+        let blocks_before = counter((ciphering.start() / 16) as i32);
         let mut s = [zero; 10];
         macro_rules! start {
             ($($i:literal)*) => {$(
@@ -216,23 +208,23 @@ wide_fn! {
         let mut rows = [zero; 4];
         macro_rules! crypt {
             ($half:literal) => {
-                if are_whole::<BLOCKS, $half>(crypting, from) {
+                if are_whole::<BLOCKS, $half>(crypting.group, crypting.start()) {
                     // SAFETY: texts of the group, which are that long.
-                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting, call, from, rows) };
+                    rows = unsafe { crypt_whole::<BLOCKS, $half>(crypting.group, call, crypting.start(), rows) };
                 } else {
                     crypt!($half: 0 1 2 3);
                 }
             };
             ($half:literal: $($lane:literal)*) => {$(
                 // SAFETY: a text of the group.
-                rows[$lane] = unsafe { crypt_part::<$half>(&crypting[$lane], call, from, rows[$lane]) };
+                rows[$lane] = unsafe { crypt_part::<$half>(&crypting.group[$lane], call, crypting.start(), rows[$lane]) };
             )*};
         }
 
         round!(1);
-        if AAD && is_first {
+        if AAD && crypting.number() == 0 {
             // SAFETY: aad of the group.
-            unsafe { lay_aad(crypting, call, &mut places[before.place]) };
+            unsafe { lay_aad::<LONG>(crypting.group, laid, call.aad_at, hashed) };
         }
         let [a, b, c, d, ..] = secret.stream;
         rows = transpose([a, b, c, d]);
@@ -242,11 +234,11 @@ wide_fn! {
         pin!(rows[0], rows[1], rows[2], rows[3]);
         expand!(0);
         round!(3);
-        lay_half::<BLOCKS, 0>(rows, call, from, &mut places[before.place]);
+        lay_half::<BLOCKS, 0, LONG>(rows, laid, text_at, hashed);
         round!(4);
         expand!(1);
         let mut next = secret.powers;
-        if RAW && is_first {
+        if RAW && crypting.number() == 0 {
             next.h = expand::times_x(reverse(secret.zeros));
             next.folded = fold(next.h);
             pin!(next.folded);
@@ -263,19 +255,19 @@ wide_fn! {
             pin!(rows[0], rows[1], rows[2], rows[3]);
         }
         expand!(2);
-        if RAW && is_first {
+        if RAW && crypting.number() == 0 {
             next.h2 = square(next.h);
             pin!(next.h2);
         }
         round!(7);
         if BLOCKS == 8 {
-            lay_half::<BLOCKS, 1>(rows, call, from, &mut places[before.place]);
+            lay_half::<BLOCKS, 1, LONG>(rows, laid, text_at, hashed);
         }
-        places[before.place][call.lengths_at % PLACES] = lengths(crypting);
+        *hashed.at::<LONG>(laid, call.lengths_at) = lengths(crypting.group);
         round!(8);
         expand!(3);
         round!(9);
-        if RAW && is_first {
+        if RAW && crypting.number() == 0 {
             next.folded2 = fold(next.h2);
             secret.powers = next;
         }
@@ -298,16 +290,13 @@ wide_fn! {
             )*};
         }
         last!(1 2 3 4 5 6 7 8 9);
-        let tags = xor(reverse(sum), secret.masks[first.place]);
-        secret.masks[now.place] = _mm512_aesenclast_epi128(s[0], key);
-        if LONG && !first.is_last {
-            secret.sum = sum;
-            return;
-        }
+        let tags = xor(reverse(sum), secret.masks[from]);
+        secret.masks[place] = _mm512_aesenclast_epi128(s[0], key);
+        let Some(Piece { group, .. }) = pass.hashing else { return };
         if LONG {
-            secret.sum = zero;
+            secret.sum = if hashing.is_last() { zero } else { sum };
         }
-        if let Some(Piece { group, .. }) = pass.hashing {
+        if hashing.is_last() {
             // SAFETY: tags, texts and statuses of the group.
             unsafe { conclude::<ROUNDS, RAW, BLOCKS, AAD, LONG, false>(group, call, tags) };
         }
