@@ -103,7 +103,7 @@ impl Call {
 pub(super) struct Hashed {
     short: [[Z; SHORT + 4]; 2],
     /// Of messages in several pieces.
-    long: [[Z; LONG + 4]; 2],
+    long: [[Z; LONG + 8]; 2],
 }
 
 /// Blocks of the longest messages of one piece, rounded up to a power of two.
