@@ -64,6 +64,9 @@ pub(super) fn takes_512(class: &Class) -> bool {
     class.keys == KeyForm::Each && class.has_plain_nonces && takes_class::<HaveVaes512>(class)
 }
 
+/// Blocks of the longest texts that are worked on registers of four blocks.
+pub(super) const TEXT_BLOCKS_512: usize = HaveVaes512::TEXT_BLOCKS;
+
 /// Works messages of one class on registers of four blocks.
 ///
 /// # Safety
@@ -86,7 +89,13 @@ fn run<W: TakesRaw>(
 ) -> Option<Vec<usize>> {
     pays::<W>(work, range.clone(), schedules).then(|| {
         let (long_blocks, longest_text) = (W::TEXT_BLOCKS + 1, W::LONGEST_TEXT);
-        let terms = Terms { long_blocks, longest_text, asks_for_keys: true, how: how::<W> };
+        let terms = Terms {
+            long_blocks,
+            long_blocks_of_few: long_blocks,
+            longest_text,
+            asks_for_keys: true,
+            how: how::<W>,
+        };
         windows(work, range, schedules, None, terms, |together, items, ahead| match together {
             // SAFETY: the items are of spans, which borrow the work meanwhile, and of the class, whose keys are expanded
             // ones: `how` lets raw keys be mixed only.
@@ -105,7 +114,7 @@ fn run<W: TakesRaw>(
 }
 
 /// How so many messages of a class are worked.
-fn how<W: Width>(class: &mut Class, messages: usize) -> How {
+fn how<W: Width>(class: &mut Class, messages: usize, _all: usize) -> How {
     let takes = takes_class::<W>(class);
     match class.keys {
         // Keys are expanded side by side, whatever the messages are.

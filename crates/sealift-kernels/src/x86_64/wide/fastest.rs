@@ -15,19 +15,19 @@ use sealift_core::{Key, Op, Status};
 use super::{
     super::{cpu::HaveVaes512, narrow},
     chain,
-    item::{Ahead, Class, Item, KeyForm, LONG_TEXT, LONG_TEXT_MAX},
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT},
     lane,
 };
 use crate::{Path, Schedule};
 
 /// Whether `narrow` is quicker, by blocks of text.
-static IS_NARROW: OnceLock<[bool; LONG_TEXT_MAX]> = OnceLock::new();
+static IS_NARROW: OnceLock<[bool; TEXTS]> = OnceLock::new();
 
 /// Texts of so many blocks and of more are worked alike. Measures, the first time, which takes a millisecond.
 pub(super) fn long_text(token: HaveVaes512) -> usize {
     let is_narrow = IS_NARROW.get_or_init(|| {
         // For tests, which would else not know what they test.
-        if cfg!(sealift_narrow) { [true; LONG_TEXT_MAX] } else { measure(token) }
+        if cfg!(sealift_narrow) { [true; TEXTS] } else { measure(token) }
     });
     let longest = is_narrow.iter().rposition(|is_narrow| *is_narrow);
     longest.map_or(LONG_TEXT, |longest| LONG_TEXT.max(longest + 1))
@@ -39,7 +39,7 @@ pub(super) fn is_narrow(class: &Class, messages: usize) -> bool {
     messages >= MESSAGES_MIN && narrow::takes_512(class) && is_quicker()
 }
 
-fn measure(token: HaveVaes512) -> [bool; LONG_TEXT_MAX] {
+fn measure(token: HaveVaes512) -> [bool; TEXTS] {
     let expand = |key| Schedule::new(Path::Vaes512(token), &Key::Aes128([key; 16]));
     let schedules: Vec<_> = (0..MESSAGES).map(expand).collect();
     array::from_fn(|text_blocks| {
@@ -71,13 +71,13 @@ fn is_quicker(
     other: Kernel,
 ) -> bool {
     let nonce = [0_u8; 12];
-    let text = [0_u8; 16 * LONG_TEXT_MAX];
+    let text = [0_u8; 16 * TEXTS];
     let mut places = vec![(text, [0_u8; 16], Status::Ok); schedules.len()];
     let item =
         |(i, (schedule, (text, tag, status))): (usize, (&Schedule, &mut (_, [u8; 16], _)))| {
             // Half of the texts end with a part of a block.
             let part = if i % 8 < 4 { 0 } else { 8 };
-            let text = ptr::from_mut::<[u8; 16 * LONG_TEXT_MAX]>(text).cast::<u8>();
+            let text = ptr::from_mut::<[u8; 16 * TEXTS]>(text).cast::<u8>();
             Item {
                 input: text,
                 output: text,
@@ -103,6 +103,9 @@ fn is_quicker(
     }
     least[0] < least[1]
 }
+
+/// How many numbers of blocks `narrow` takes, none among them.
+const TEXTS: usize = narrow::TEXT_BLOCKS_512 + 1;
 
 /// Messages that are measured, all under different keys: so many keys are in the second cache.
 const MESSAGES: u8 = 128;

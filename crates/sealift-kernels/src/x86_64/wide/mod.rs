@@ -52,18 +52,17 @@ pub(crate) fn run(
     range: Range<usize>,
     schedules: Schedules<'_>,
 ) -> Vec<usize> {
-    let (shape, path) = (work.shape(), Path::Vaes512(token));
-    let are_alike = shape.text_bytes == shape.messages as u64 * shape.text_bytes_max as u64;
-    let long_blocks = match schedules {
-        Schedules::Each(_) => fastest::long_text(token),
-        Schedules::Raw if are_alike || range.len() >= LANES_MIXED_MIN => LONG_TEXT_MAX,
-        Schedules::One(_) | Schedules::Raw => LONG_TEXT,
+    let (long_blocks, long_blocks_of_few) = match schedules {
+        Schedules::One(_) => (LONG_TEXT, LONG_TEXT),
+        Schedules::Each(_) => (fastest::long_text(token), fastest::long_text(token)),
+        Schedules::Raw => (LONG_TEXT_MAX, LONG_TEXT),
     };
+    let (shape, path) = (work.shape(), Path::Vaes512(token));
     let texts = Texts::of(path, shape.text_bytes, shape.whole_text_bytes);
     let is_passing = texts == Texts::Passing && !shape.in_place;
     let longest_text = if is_passing { LONGEST_PASSING } else { LONGEST_TEXT };
     let asks_for_keys = !is_passing;
-    let terms = Terms { long_blocks, longest_text, asks_for_keys, how };
+    let terms = Terms { long_blocks, long_blocks_of_few, longest_text, asks_for_keys, how };
     let rest = windows(work, range, schedules, Some(token), terms, |together, items, ahead| {
         // SAFETY: the items are of spans, which borrow the work meanwhile, and are in their group.
         unsafe { kernel(token, together, items, ahead) };
@@ -75,15 +74,21 @@ pub(crate) fn run(
     rest
 }
 
-/// How so many messages of a class are worked.
-fn how(class: &mut Class, messages: usize) -> How {
+/// How so many messages of a class, of so many in all, are worked.
+fn how(class: &mut Class, messages: usize, all: usize) -> How {
     if is_narrow(class, messages) {
         return How::Alike;
     }
-    let has_kernel = row::takes(class) || lane::takes(class) || chain::takes(class);
-    let is_short = class.text_blocks < LONG_TEXT && class.aad_blocks < LONG_AAD;
-    let least = if lane::takes(class) { LANES_MIN } else { ALIKE_MIN };
-    if chain::takes(class) && !(lane::takes(class) && messages >= LANES_MIN) {
+    let is_long = class.text_blocks >= LONG_TEXT;
+    let is_short = !is_long && class.aad_blocks < LONG_AAD;
+    let least = match (lane::takes(class), is_long) {
+        (false, _) => ALIKE_MIN,
+        (true, false) => LANES_MIN,
+        (true, true) => LANES_MIN.max(all.min(LONG_LANES_MIN)),
+    };
+    let is_for_lanes = lane::takes(class) && (messages >= least || !is_long);
+    let has_kernel = row::takes(class) || is_for_lanes || chain::takes(class);
+    if chain::takes(class) && !is_for_lanes {
         // Longer texts need not have as many blocks.
         class.text_blocks = LONG_TEXT_MAX;
     }
@@ -133,5 +138,5 @@ const ALIKE_MIN: usize = 8;
 /// The same for those that are worked in lanes, which soon has them begun.
 const LANES_MIN: usize = 3;
 
-/// Where fewer texts are of several lengths, a chain takes longer ones together sooner than lanes those of each length (Zen 4).
-const LANES_MIXED_MIN: usize = 512;
+/// The same for longer ones, if there are others.
+const LONG_LANES_MIN: usize = 8;

@@ -32,7 +32,7 @@ impl ClassId {
             blocks if blocks <= MEDIUM_AAD_BLOCKS => MEDIUM_AAD,
             _ => LONG_AAD,
         };
-        let shape = small(blocks(text, long)) * Self::AADS + small(aad);
+        let shape = small(known_blocks(text, long)) * Self::AADS + small(aad);
         let nonce = match nonce {
             12 => 0,
             0..=16 => 1,
@@ -81,9 +81,9 @@ impl ClassId {
     }
 }
 
-/// Blocks of a text, which stand for all texts of `long` and more.
+/// Blocks of a text, or what stands for all texts of `long` and more.
 #[inline(always)]
-pub(super) fn blocks(text: usize, long: usize) -> usize {
+pub(super) fn known_blocks(text: usize, long: usize) -> usize {
     let blocks = text.div_ceil(16);
     if blocks < long { blocks } else { LONG_TEXT_MAX }
 }
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn blocks_are_counted_with_the_last_one_in_part() {
         let class = |text, aad| ClassId::new(Op::Open, text, aad, 12, 9).class(KeyForm::One, 12);
-        let blocks_of = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
-        assert_eq!(blocks_of(0, 0), (0, 0));
-        assert_eq!(blocks_of(113, 33), (8, 3));
-        assert_eq!(blocks_of(129, 49), (LONG_TEXT_MAX, MEDIUM_AAD));
-        assert_eq!(blocks_of(1 << 20, 5_000), (LONG_TEXT_MAX, LONG_AAD));
+        let blocks = |text, aad| (class(text, aad).text_blocks, class(text, aad).aad_blocks);
+        assert_eq!(blocks(0, 0), (0, 0));
+        assert_eq!(blocks(113, 33), (8, 3));
+        assert_eq!(blocks(129, 49), (LONG_TEXT_MAX, MEDIUM_AAD));
+        assert_eq!(blocks(1 << 20, 5_000), (LONG_TEXT_MAX, LONG_AAD));
     }
 }

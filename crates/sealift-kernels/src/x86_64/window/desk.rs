@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use sealift_core::{Op, Span, TextSpan};
 
-use super::class::{ClassId, blocks};
+use super::class::{ClassId, known_blocks};
 use super::item::{Class, Item, KeyForm};
 use super::progression::Progression;
 use super::source::{Lot, Source};
@@ -27,7 +27,7 @@ pub(super) struct Desk {
     spans: Vec<Span>,
     /// What the items are put into when they are sorted.
     sorted: Vec<Item>,
-    /// The classes that there are, in their order once all are known.
+    /// The classes that there are.
     classes: Vec<ClassId>,
     lots: Vec<Lot>,
     /// Where messages of each class go.
@@ -52,8 +52,8 @@ pub(in crate::x86_64) enum Together {
     },
 }
 
-/// How the messages of a class are worked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the messages of a class are worked; what is worked alone comes behind the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::x86_64) enum How {
     /// With others of their class.
     Alike,
@@ -187,7 +187,8 @@ impl Desk {
         }
         let long = source.terms.long_blocks;
         let ids = ROUNDS.map(|rounds| first.of_all_texts().map(|id| id.under(rounds)));
-        let id = |text: &TextSpan, rounds: usize| ids[(rounds - 10) / 2][blocks(text.bytes, long)];
+        let id =
+            |text: &TextSpan, rounds: usize| ids[(rounds - 10) / 2][known_blocks(text.bytes, long)];
         // A loop for each kind of keys spares a branch for each message.
         if let Schedules::Each(each) = source.schedules {
             let each = &each[window.start - source.first..][..window.len()];
@@ -270,7 +271,7 @@ impl Desk {
 
     /// Makes a group of all items, of one class; returns how many are in it.
     fn alike(&mut self, source: &Source<'_, '_, '_>, id: ClassId) -> usize {
-        let Some(together) = source.lot(id, self.taken).together() else { return 0 };
+        let Some(together) = source.lot(id, self.taken, self.taken).together() else { return 0 };
         self.groups.push((together, self.taken));
         self.taken
     }
@@ -283,9 +284,10 @@ impl Desk {
                 self.classes.push(*id);
             }
         }
-        self.classes.sort_unstable();
-        let lot = |id: &ClassId| source.lot(*id, usize::from(self.places.0[id.place()]));
+        let (places, all) = (&self.places.0, self.ids.len());
+        let lot = |id: &ClassId| source.lot(*id, usize::from(places[id.place()]), all);
         self.lots.extend(self.classes.iter().map(lot));
+        self.lots.sort_unstable_by_key(|lot| (lot.how, lot.joint, lot.id));
         self.group()
     }
 
@@ -293,8 +295,7 @@ impl Desk {
     /// group; the others come behind them.
     fn group(&mut self) -> usize {
         let (mut end, mut taken) = (0, 0);
-        let lots = HOWS.iter().flat_map(|how| self.lots.iter().filter(|lot| lot.how == *how));
-        for lot in lots {
+        for lot in &self.lots {
             self.places.0[lot.id.place()] = u16::try_from(end).unwrap_or(u16::MAX);
             end += lot.messages;
             let Some(together) = lot.together() else { continue };
@@ -345,9 +346,6 @@ impl Places {
 
 /// Messages that are taken column by column at a time: as many as stay in the nearest cache.
 const SPANS: usize = 64;
-
-/// In the order in which lots are grouped: what is worked alone comes behind the groups.
-const HOWS: [How; 3] = [How::Alike, How::Mixed, How::Alone];
 
 /// In the order of their numbers.
 const OPS: [Op; 3] = [Op::Seal, Op::Open, Op::Verify];

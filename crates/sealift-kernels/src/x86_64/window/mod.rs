@@ -49,12 +49,14 @@ pub(super) fn windows(
 pub(super) struct Terms {
     /// Texts of so many blocks and of more are in one class.
     pub(super) long_blocks: usize,
+    /// The same where messages are fewer than [`FEW`] and their lengths may differ.
+    pub(super) long_blocks_of_few: usize,
     /// Longer texts, in bytes, are worked one by one.
     pub(super) longest_text: usize,
     /// Whether caches may be asked for keys.
     pub(super) asks_for_keys: bool,
-    /// How so many messages of a class are worked; the class may be made one that stands for several.
-    pub(super) how: fn(&mut Class, usize) -> How,
+    /// How so many messages of a class, of so many in all, are worked; the class may be made one that stands for several.
+    pub(super) how: fn(&mut Class, usize, usize) -> How,
 }
 
 fn on_desks(
@@ -63,7 +65,7 @@ fn on_desks(
     range: Range<usize>,
     schedules: Schedules<'_>,
     token: Option<HaveVaes512>,
-    terms: Terms,
+    mut terms: Terms,
     mut kernel: impl FnMut(&Together, &[Item], &mut Ahead<'_>),
 ) -> Vec<usize> {
     let is_large = bytes_of(work) > CACHED_BYTES;
@@ -76,6 +78,9 @@ fn on_desks(
     // Then all are, but for tags that are a part of the input of some.
     if is_longest_long && !is_irregular {
         return range.collect();
+    }
+    if is_irregular && range.len() < FEW {
+        terms.long_blocks = terms.long_blocks_of_few;
     }
     let is_uniform = !is_irregular && spans.common_op().is_some();
     let messages = if is_uniform { UNIFORM_WINDOW } else { WINDOW };
@@ -134,6 +139,10 @@ unsafe fn expect_success(items: &[Item]) {
         unsafe { item.status.write(Status::Ok) };
     }
 }
+
+/// Of fewer messages too few have as many blocks as others: longer ones are worked sooner whatever their lengths.
+// IMPLEMENTATION NOTE: 256 messages of 130 to 512 bytes take as long either way, 512 a sixth less in lanes (Zen 4).
+const FEW: usize = 512;
 
 /// Messages of a window, among which those alike are found. They are counted in 16 bits.
 const WINDOW: usize = 1_024;

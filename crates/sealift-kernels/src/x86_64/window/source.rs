@@ -5,7 +5,7 @@ use sealift_core::{Op, Rows, Span, Spans};
 use super::Terms;
 use super::class::ClassId;
 use super::desk::{How, Together};
-use super::item::{Class, Item, KeyForm};
+use super::item::{Class, Item, KeyForm, LONG_TEXT_MAX};
 use super::progression::Progression;
 use crate::Schedules;
 use crate::x86_64::cpu::HaveVaes512;
@@ -28,6 +28,8 @@ pub(super) struct Source<'b, 's, 'w> {
 /// The messages of one class.
 pub(super) struct Lot {
     pub(super) how: How,
+    /// The class that it is worked as.
+    pub(super) joint: ClassId,
     pub(super) id: ClassId,
     pub(super) class: Class,
     pub(super) messages: usize,
@@ -100,15 +102,17 @@ impl Source<'_, '_, '_> {
         }
     }
 
-    /// So many messages of a class.
-    pub(super) fn lot(&self, id: ClassId, messages: usize) -> Lot {
+    /// So many messages of a class, of so many in all.
+    pub(super) fn lot(&self, id: ClassId, messages: usize, all: usize) -> Lot {
         let keys = match self.schedules {
             Schedules::One(_) => KeyForm::One,
             Schedules::Each(_) => KeyForm::Each,
             Schedules::Raw => KeyForm::Raw,
         };
         let mut class = id.class(keys, self.spans.tag_bytes());
-        let how = (self.terms.how)(&mut class, messages);
-        Lot { how, id, class, messages }
+        let how = (self.terms.how)(&mut class, messages, all);
+        let joint =
+            if class.text_blocks == LONG_TEXT_MAX { id.of_all_texts()[LONG_TEXT_MAX] } else { id };
+        Lot { how, joint, id, class, messages }
     }
 }

@@ -23,18 +23,18 @@ pub(super) struct Between {
     pub(super) secret: Secret,
     /// What two groups hash.
     pub(super) hashed: Hashed,
-    /// How many blocks of each group may hold something, short and long ones.
+    /// How many blocks of each group may hold something: of short messages, of long ones.
     used: [usize; 2],
 }
 
 /// What of it is secret whatever is done.
 #[repr(C, align(64))]
 pub(super) struct Secret {
-    /// Key stream of the group that went through AES.
+    /// Key stream of the piece that went through AES.
     pub(super) stream: [Z; 8],
-    /// Its encrypted zero blocks, if keys are raw.
+    /// The encrypted zero blocks of its group, if keys are raw.
     pub(super) zeros: Z,
-    /// The hash of pieces, if others are behind them.
+    /// The hash of the pieces of a group, zeros if none is behind them.
     pub(super) sum: Z,
     /// What the tags of two groups are masked with.
     pub(super) masks: [Z; 2],

@@ -83,7 +83,7 @@ wide_fn! {
         let Between { secret, hashed, .. } = between;
         let Piece { group, place, .. } = last;
         let text_at = call.text_at + last.start() / 16;
-        // Before the first piece, which this one is only if it is alone.
+        // The last piece of a long text is never its first, with which its aad was laid down.
         if AAD && !LONG {
             // SAFETY: aad of the group.
             unsafe { lay_aad::<LONG>(group, place, call.aad_at, hashed) };

@@ -101,40 +101,40 @@ impl Call {
 // bits at first: with 68 or 96 blocks for each, long or short, 128 and 256 bytes took 2 to 9 % longer (Zen 4).
 #[repr(C)]
 pub(super) struct Hashed {
-    short: [[Z; SHORT + 4]; 2],
-    /// Of messages in several pieces.
-    long: [[Z; LONG + 8]; 2],
+    short: [[Z; SHORT_BLOCKS + 4]; 2],
+    /// Of messages in several pieces. Up to six blocks are laid down behind the lengths.
+    long: [[Z; LONG_BLOCKS + 8]; 2],
 }
 
 /// Blocks of the longest messages of one piece, rounded up to a power of two.
-const SHORT: usize = 16;
-/// The same of several pieces, as they are.
-const LONG: usize = hashed_blocks(PIECE_BLOCKS, true) * PIECES_MAX;
+const SHORT_BLOCKS: usize = 16;
+/// Of the longest ones of several.
+const LONG_BLOCKS: usize = hashed_blocks(PIECE_BLOCKS, true) * PIECES_MAX;
 
 const _: () = {
-    assert!(hashed_blocks(PIECE_BLOCKS, true) <= SHORT);
+    assert!(hashed_blocks(PIECE_BLOCKS, true) <= SHORT_BLOCKS);
 };
 
 impl Hashed {
     /// That of a block in one of the two places.
     #[inline(always)]
-    pub(super) fn at<const IS_LONG: bool>(&mut self, place: usize, block: usize) -> &mut Z {
-        &mut self.four::<IS_LONG>(place, block)[0]
+    pub(super) fn at<const LONG: bool>(&mut self, place: usize, block: usize) -> &mut Z {
+        &mut self.four::<LONG>(place, block)[0]
     }
 
     /// Those of four blocks.
     #[inline(always)]
-    fn four<const IS_LONG: bool>(&mut self, place: usize, block: usize) -> &mut [Z] {
-        if IS_LONG {
+    fn four<const LONG: bool>(&mut self, place: usize, block: usize) -> &mut [Z] {
+        if LONG {
             &mut self.long[place % 2][block..][..4]
         } else {
-            &mut self.short[place % 2][block % SHORT..][..4]
+            &mut self.short[place % 2][block % SHORT_BLOCKS..][..4]
         }
     }
 
     /// Those of all blocks, of both.
-    pub(super) fn all<const IS_LONG: bool>(&mut self) -> [&mut [Z]; 2] {
-        if IS_LONG {
+    pub(super) fn all<const LONG: bool>(&mut self) -> [&mut [Z]; 2] {
+        if LONG {
             self.long.each_mut().map(|place| &mut place[..])
         } else {
             self.short.each_mut().map(|place| &mut place[..])

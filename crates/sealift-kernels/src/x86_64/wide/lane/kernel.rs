@@ -1,4 +1,4 @@
-//! Three groups of messages at once: while one goes through AES, the text of the one before is turned
+//! Three pieces of groups of messages at once: while one goes through AES, the text of the one before is turned
 //! from lanes to rows and back, and the one before that is hashed.
 //!
 //! So each round of AES has multiplications and shuffles beside it that wait for nothing of that round.

@@ -19,7 +19,7 @@ pub(super) struct Keys {
     places: usize,
 }
 
-/// Schedules that are made in pieces, a part a pass.
+/// Schedules that are made in steps, some beside each group.
 #[derive(Clone, Copy)]
 pub(super) struct Expanding {
     pub(super) part: usize,

@@ -31,7 +31,7 @@ use spare::Spare;
 use weave::hashed_blocks;
 
 use super::{
-    item::{Ahead, Class, Item, KeyForm, MEDIUM_AAD},
+    item::{Ahead, Class, Item, KeyForm, LONG_TEXT_MAX, MEDIUM_AAD},
     zmm::{prefetch, wide_fn},
 };
 use crate::x86_64::cpu::HaveVaes512;
@@ -53,6 +53,7 @@ pub(super) fn takes(class: &Class) -> bool {
 /// # Safety
 /// The class is one that this kernel takes, and the items' addresses are what they say.
 pub(super) unsafe fn run(token: HaveVaes512, class: &Class, items: &[Item], ahead: &mut Ahead<'_>) {
+    debug_assert!(takes(class), "{class:?}");
     SCRATCH.with_borrow_mut(|scratch| {
         let scratch = scratch.get_or_insert_with(Scratch::boxed);
         scratch.is_used = true;
@@ -156,6 +157,7 @@ unsafe fn by_shape<const ROUNDS: usize, const RAW: bool>(
         (3 | 4, _) => work::<ROUNDS, RAW, 4, true, false>,
         (5..=PIECE_BLOCKS, 0) => work::<ROUNDS, RAW, 8, false, false>,
         (5..=PIECE_BLOCKS, _) => work::<ROUNDS, RAW, 8, true, false>,
+        // Under raw keys, as `takes` says.
         (_, 0) => work::<ROUNDS, true, 8, false, true>,
         (_, _) => work::<ROUNDS, true, 8, true, true>,
     };
@@ -239,6 +241,9 @@ const PIECE_BLOCKS: usize = 8;
 /// Pieces of the longest texts, under raw keys. Longer ones are worked sooner in a chain, for all of whose powers a key is
 /// expanded (Zen 4: 272 bytes 0.70 of that time, 512 bytes 0.84).
 const PIECES_MAX: usize = 4;
+
+// Another class stands for texts of any length, and counters are added as bytes.
+const _: () = assert!(PIECE_BLOCKS * PIECES_MAX < LONG_TEXT_MAX && LONG_TEXT_MAX < 0x100);
 
 /// Asks the cache for messages that are worked later, most of which are like those worked now.
 #[inline(always)]

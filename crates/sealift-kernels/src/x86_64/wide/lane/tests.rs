@@ -3,7 +3,7 @@ use core::{ptr, slice};
 use sealift_core::Op;
 
 use super::{
-    super::item::{Ahead, Class, Item, KeyForm},
+    super::item::{Ahead, Class, Item, KeyForm, LONG_TEXT_MAX, MEDIUM_AAD},
     SCRATCH, run, takes, wipe,
 };
 use crate::{
@@ -100,7 +100,7 @@ fn every_shape_gives_what_the_model_gives() {
 #[test]
 fn any_number_of_messages_is_worked() {
     let mut random = Random(51);
-    let lengths = [(KeyForm::Each, 2), (KeyForm::Raw, 2), (KeyForm::Raw, 13), (KeyForm::Raw, 24)];
+    let lengths = [(KeyForm::Each, 2), (KeyForm::Raw, 2), (KeyForm::Raw, 13), (KeyForm::Raw, 32)];
     for (count, (keys, text_blocks)) in
         (1..=40).flat_map(|count| lengths.map(|length| (count, length)))
     {
@@ -113,7 +113,7 @@ fn any_number_of_messages_is_worked() {
                 tag_bytes: 16,
                 has_plain_nonces: true,
                 text_blocks,
-                aad_blocks: 0,
+                aad_blocks: random.below(4),
             };
             let messages: Vec<_> = (0..count).map(|_| Message::new(&mut random, &class)).collect();
             if !check(&class, &messages, &[false; 40], false) {
@@ -211,4 +211,16 @@ fn every_byte_of_a_tag_counts() {
             return skip();
         }
     }
+}
+
+#[test]
+fn longer_messages_are_for_others() {
+    let takes = |keys, text_blocks, aad_blocks| {
+        let (op, rounds, tag_bytes) = (Op::Seal, 10, 16);
+        let has_plain_nonces = true;
+        takes(&Class { op, keys, rounds, tag_bytes, has_plain_nonces, text_blocks, aad_blocks })
+    };
+    assert!(takes(KeyForm::Each, 8, 3) && takes(KeyForm::Raw, 32, 3));
+    assert!(!takes(KeyForm::Each, 9, 0) && !takes(KeyForm::Raw, LONG_TEXT_MAX, 0));
+    assert!(!takes(KeyForm::Raw, 1, MEDIUM_AAD) && !takes(KeyForm::One, 1, 0));
 }

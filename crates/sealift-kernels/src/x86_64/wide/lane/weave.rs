@@ -8,7 +8,7 @@
 pub(super) enum Turn {
     /// Nothing.
     Nothing,
-    /// A block by itself, from which the sum begins.
+    /// A block by itself, from which the sum begins or goes on from that of the piece before.
     Alone(usize),
     /// The second of a pair: a product that waits for nothing.
     Second(usize),
