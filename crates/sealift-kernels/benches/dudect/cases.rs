@@ -108,6 +108,7 @@ pub(crate) static CASES: &[Case] = &[
     Case { what: "seal 128 B, a raw key each", keys: How::Raw, ..SEAL },
     Case { what: "seal 128 B, a raw key each, AES-192", keys: How::Raw, key_bytes: 24, ..SEAL },
     Case { what: "seal 128 B, a raw key each, AES-256", keys: How::Raw, key_bytes: 32, ..SEAL },
+    Case { what: "seal 500 B, a raw key each", keys: How::Raw, text_bytes: 500, ..SEAL },
     Case { what: "seal 128 B, nonces of 16 B", nonce_bytes: 16, ..SEAL },
     Case { what: "seal 1,420 B, one key, AES-256", text_bytes: 1_420, key_bytes: 32, ..SEAL },
     OPEN,
@@ -118,6 +119,12 @@ pub(crate) static CASES: &[Case] = &[
     Case { what: "open 1,420 B, one key, AES-256", text_bytes: 1_420, key_bytes: 32, ..OPEN },
     WRONG,
     Case { what: "open 128 B, a cached key each, wrong tags", keys: How::Each, ..WRONG },
+    Case {
+        what: "open 240 B, a raw key each, wrong tags",
+        keys: How::Raw,
+        text_bytes: 240,
+        ..WRONG
+    },
     Case { what: "open 1,420 B, wrong tags", text_bytes: 1_420, ..WRONG },
     CTR,
     Case { what: "counter mode, 1,420 B, AES-192", text_bytes: 1_420, key_bytes: 24, ..CTR },
