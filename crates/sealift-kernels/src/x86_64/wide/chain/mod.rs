@@ -40,8 +40,8 @@ use crate::{
 };
 
 /// Whether this kernel works messages of a class.
-// IMPLEMENTATION NOTE: messages that are only verified are worked one by one (in lanes under raw keys, up to 512 bytes). From 1 KiB on that takes no longer than a kernel for many did;
-// 256 and 512 bytes take a quarter to two thirds longer (Zen 4).
+// IMPLEMENTATION NOTE: messages that are only verified are worked one by one (in lanes under raw keys, up to 512 bytes). From 1 KiB on that
+// takes no longer than a kernel for many did; 256 and 512 bytes take a quarter to two thirds longer (Zen 4).
 pub(super) fn takes(class: &Class) -> bool {
     class.op != Op::Verify && class.text_blocks >= LONG_TEXT
 }

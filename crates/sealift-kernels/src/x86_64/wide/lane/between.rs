@@ -23,6 +23,8 @@ pub(super) struct Between {
     pub(super) secret: Secret,
     /// What two groups hash.
     pub(super) hashed: Hashed,
+    /// The nonces of two groups in several pieces: read once, whoever rewrites them meanwhile.
+    pub(super) nonces: [Z; 2],
     /// How many blocks of each group may hold something: of short messages, of long ones.
     used: [usize; 2],
 }

@@ -38,7 +38,9 @@ wide_fn! {
         };
         let first = key(0);
         // SAFETY: nonces of the group.
-        let start = xor(unsafe { nonces(group) }, first);
+        let nonces = unsafe { nonces(group) };
+        between.nonces[0] = nonces;
+        let start = xor(nonces, first);
         let mut states: [Z; 10] = core::array::from_fn(|_| first);
         for (state, value) in states[..=BLOCKS].iter_mut().zip(1..) {
             *state = xor(start, counter(value));

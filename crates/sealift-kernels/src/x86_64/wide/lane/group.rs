@@ -103,7 +103,7 @@ impl Call {
 pub(super) struct Hashed {
     short: [[Z; SHORT_BLOCKS + 4]; 2],
     /// Of messages in several pieces. Up to six blocks are laid down behind the lengths.
-    long: [[Z; LONG_BLOCKS + 8]; 2],
+    long: [[Z; LONG_BLOCKS + 7]; 2],
 }
 
 /// Blocks of the longest messages of one piece, rounded up to a power of two.

@@ -52,7 +52,7 @@ wide_fn! {
         let Pass { ciphering, crypting, .. } = *pass;
         // In the first pass something else, of which nothing comes.
         let hashing = pass.hashing.unwrap_or(crypting);
-        let Between { secret, hashed, .. } = between;
+        let Between { secret, hashed, nonces: kept, .. } = between;
         // Texts of one piece are those of three groups in a row.
         let place = ciphering.place;
         let (laid, from) = if LONG { (crypting.place, hashing.place) } else { (1 - place, place) };
@@ -142,8 +142,16 @@ wide_fn! {
 
         // The first counter block, the text's and behind them, if keys are raw, the zero block.
         let key = key!(0);
-        // SAFETY: nonces of the group.
-        let start = xor(unsafe { nonces(ciphering.group) }, key);
+        let kept = &mut kept[ciphering.place % 2];
+        let mut nonce = *kept;
+        if ciphering.number() == 0 {
+            // SAFETY: nonces of the group.
+            nonce = unsafe { nonces(ciphering.group) };
+            if LONG {
+                *kept = nonce;
+            }
+        }
+        let start = xor(nonce, key);
         #[expect(clippy::cast_possible_truncation, reason = "a text has few blocks")]
         let blocks_before = counter((ciphering.start() / 16) as i32);
         let mut s = [zero; 10];
